@@ -2,7 +2,8 @@
  * SQL text of an extension names its own tables only, and by `ctx.db.table`.
  *
  * The storage validates each text when it is first used; a text that is rarely used is validated here. What is computed
- * (`FROM ${table}`) came from `ctx.db.table`, which gives own names only.
+ * (`FROM ${table}`) came from `ctx.db.table`, which gives own names only. A file that reads copies of databases of other programs
+ * (`ForeignDatabase`) names their tables; the physical names of tables here stay refused in it.
  */
 import { lineAt } from './sources.mjs';
 
@@ -28,7 +29,8 @@ export const checkSqlTables = (sources) =>
   sources.flatMap((source) => {
     const prefix = prefixOf(source.file);
     if (prefix === undefined) return [];
-    const findings = namesIn(insideStrings(source)).filter(({ name }) => !name.startsWith(prefix));
+    const isForeign = /\bForeignDatabase\b/.test(source.bare);
+    const findings = namesIn(insideStrings(source)).filter(({ name }) => !name.startsWith(prefix) && (!isForeign || name.includes('__')));
     return findings.map(({ name, index }) => ({
       file: source.file,
       line: lineAt(source.code, index),

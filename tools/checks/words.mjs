@@ -66,6 +66,7 @@ const STAYS = {
   'extensions/auto-dream/': ['door'],
   'extensions/channels/': ['door'],
   'extensions/comms/': ['door'],
+  'extensions/goals/': ['door'],
   'extensions/inbox/': ['door'],
   'extensions/mcp/': ['door'],
   'extensions/queue/': ['door'],

@@ -159,6 +159,11 @@ describe('the check of tables in SQL', () => {
     expect(findingsOf(text)).to.deep.equal([]);
     expect(findingsOf("const a = 'SELECT 1 FROM kernel_events';", 'kernel/platform/src/relay/durable-relay.ts')).to.deep.equal([]);
   });
+
+  it('lets tables of other programs through where their databases are read, and none of this one', () => {
+    const text = "import type { ForeignDatabase } from '@svc/api';\nconst a = 'SELECT id FROM messages';\nconst b = 'SELECT id FROM agents__agents';\n";
+    expect(findingsOf(text)).to.deep.equal(['3 "agents__agents"']);
+  });
 });
 
 describe('the check of calls of the daemon', () => {

@@ -1,4 +1,5 @@
 /** What agents declares to other areas: who the agents are. */
+import { AgentSchedule, AgentTrigger, ORPHANS } from './manifest/autonomy-keys.js';
 import { Actor, Capabilities, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, Uuid, defineEvent, defineGather, defineService, defineVeto, method } from '@svc/api';
 
 export { AgentColumns, AgentHalt, ResolveModel } from './decorating.js';
@@ -86,6 +87,9 @@ export const AgentManifest = Type.Object({
   session_mode: Type.Optional(OneOf(['persistent', 'new'], { description: 'Whether its triggers share one conversation, or each fire has its own' })),
   max_concurrent_invocations: Type.Optional(Type.Integer({ description: 'Fires of triggers that it works on at the same time; 1 by default' })),
   assignee_wake: Type.Optional(Type.Boolean({ description: 'False: tasks that are assigned to it on the task board do not wake it' })),
+  schedule: Type.Optional(AgentSchedule),
+  triggers: Type.Optional(Type.Array(AgentTrigger)),
+  reconcile_orphans: Type.Optional(OneOf(ORPHANS, { description: 'What happens to triggers that its manifest does not list; kept by default' })),
   proactive_memory: Type.Optional(
     Type.Object({
       enabled: Type.Optional(Type.Boolean()),
@@ -171,6 +175,11 @@ export const Agents = defineService('agents', '1.2.0', {
   touch: method([Type.String()], Type.Void()),
 });
 export type AgentsService = Service<typeof Agents>;
+
+export { type AgentSchedule, type AgentTrigger, MIN_CONTINUOUS_SECS } from './manifest/autonomy-keys.js';
+
+/** The code of a verdict that says what is wrong with the manifest, whoever the actor is. */
+export const WRONG_MANIFEST = 'agents_invalid_manifest';
 
 /** Before an agent is created, or its manifest is changed: capabilities validates here. */
 export const AgentSpawning = defineVeto('agent.spawning', '1.1.0', {

@@ -154,3 +154,9 @@ export const agentErrors = defineErrors('', {
 
 /** With every problem in its details. */
 export const invalidManifest = (problems: readonly ManifestProblem[]): SvcError => agentErrors.agents_invalid_manifest(problems).with({ details: { problems } });
+
+/** What an area says of a key that it reads: `<key>: <what is wrong>`. */
+export const wrongManifest = (said: string): SvcError => {
+  const [key = '', ...rest] = said.split(': ');
+  return invalidManifest([{ line: null, key, message: `${key} cannot be kept: ${rest.join(': ')}`, expected: 'a value that can be kept' }]);
+};

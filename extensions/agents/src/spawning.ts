@@ -11,8 +11,8 @@ import { type Actor, type Clock, type DeclaredCapabilities, type Events, type Ho
 import type { ModelsService } from '@svc/ext-models/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import { modelRemarks } from './changing/model-remarks.js';
-import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest, type TemplatesService } from './contract.js';
-import { agentErrors } from './errors.js';
+import { type Agent, type AgentManifest, type AgentReview, AgentSpawned, type AgentSpawning, type SpawnRequest, type TemplatesService, WRONG_MANIFEST } from './contract.js';
+import { agentErrors, wrongManifest } from './errors.js';
 import type { ManifestGround } from './manifest/validate-manifest.js';
 import { type ReadManifest, readManifest, readTaken } from './manifest/manifest-reader.js';
 import { checkManifestSize, parseManifestToml, plainManifest } from './manifest/manifest-toml.js';
@@ -93,6 +93,7 @@ export const spawnOnce = async (deps: SpawnDeps, actor: Actor, request: SpawnReq
 const validated = async (deps: SpawnDeps, actor: Actor, request: SpawnRequest, parent: Agent | null): Promise<ReadManifest> => {
   const read = await manifestOf(deps, request);
   const veto = deps.spawning.isEmpty() ? undefined : await deps.spawning.call({ actor, manifest: read.manifest, parent });
+  if (veto && 'deny' in veto && veto.code === WRONG_MANIFEST) throw wrongManifest(veto.deny);
   if (veto) throw agentErrors.agents_spawn_denied('deny' in veto ? veto.deny : `Spawning this agent needs a decision first: ${veto.suspend.reason}`);
   return read;
 };

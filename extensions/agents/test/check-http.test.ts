@@ -23,8 +23,8 @@ describe('a manifest that is checked', () => {
       ],
     ]);
     expect((await checked(people.owner, 'name = [')).problems[0]).to.include({ line: 1 });
-    const good = await checked(people.owner, 'name = "x"\nschedule = "daily"\n');
-    expect([good.ok, good.problems, good.warnings.join()]).to.deep.equal([true, [], 'Line 2: schedule is stored and has no effect yet: it needs autonomous work.']);
+    const good = await checked(people.owner, 'name = "x"\npriority = "High"\n');
+    expect([good.ok, good.problems, good.warnings.join()]).to.deep.equal([true, [], 'Line 2: priority is stored and has no effect yet: it needs an order among runs.']);
   });
 
   it('makes no agent, and changes none', async () => {

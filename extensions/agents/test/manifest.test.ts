@@ -125,7 +125,6 @@ describe('agent manifest', () => {
     expect(manifest.tags).to.deep.equal([]);
     expect(warnings.join('\n'))
       .to.match(/tags is not a list/)
-      .and.match(/Line 4: schedule is stored and has no effect yet/)
       .and.match(/Line 5: favourite_colour is not a key/);
   });
 
@@ -186,12 +185,12 @@ describe('agent manifest', () => {
 
   it('M2 keeps what waits for its area or only describes, and says so', async () => {
     const { manifest, warnings } = await readJson({
-      schedule: { periodic: { cron: '0 * * * *' } },
+      generate_identity_files: false,
       metadata: { routing: { aliases: ['x'] } },
       autonomous: { quiet_hours: '0 22 * * *' },
       priority: 'High',
     });
-    expect(manifest.kept).to.deep.equal({ schedule: { periodic: { cron: '0 * * * *' } }, metadata: { routing: { aliases: ['x'] } }, autonomous: { quiet_hours: '0 22 * * *' }, priority: 'High' });
+    expect(manifest.kept).to.deep.equal({ generate_identity_files: false, metadata: { routing: { aliases: ['x'] } }, autonomous: { quiet_hours: '0 22 * * *' }, priority: 'High' });
     expect(warnings).to.have.length(3);
   });
 

@@ -13,7 +13,7 @@ const REPORTED: Readonly<Record<string, readonly string[]>> = {
     'Line 31: fallback_models.0.api_key_env "GROQ_API_KEY" is not read: the default provider, now openai, is asked with the key kept for it.',
   ],
   'fallback-key-alone': ['fallback_models.0.api_key_env "GEMINI_API_KEY" is not read'],
-  'scheduled-orchestrator': ['model.api_key_env "DEEPSEEK_API_KEY" is not read', 'fallback_models.0.api_key_env "GROQ_API_KEY" is not read', 'schedule is stored and has no effect yet'],
+  'scheduled-orchestrator': ['model.api_key_env "DEEPSEEK_API_KEY" is not read', 'fallback_models.0.api_key_env "GROQ_API_KEY" is not read'],
   'native-router': ['Line 6: module "builtin:router" is not here: its questions are answered by the model'],
   'pipeline-step': ['fallback_models.0.api_key_env "GROQ_API_KEY" is not read', 'exec_policy "full" adds nothing'],
   'foreign-variable': ['"OPENAI_API_KEY" is not read: anthropic is asked with the key kept for it', '"GEMINI_API_KEY" is not read: openai is asked with the key kept for it'],

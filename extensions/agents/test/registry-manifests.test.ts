@@ -35,7 +35,7 @@ const FATES: Readonly<Record<string, Fate>> = {
   ),
   ...fates('shown', ['metadata', 'i18n']),
   ...fates('taken', ['skills']),
-  ...fates('stored', ['schedule']),
+  ...fates('taken', ['schedule']),
   ...fates('named', ['model.api_key_env', 'fallback_models.api_key_env', 'resources.max_tokens_per_turn', 'resources.max_turns', 'resources.max_memory_mb']),
   // A profile counts where no tools are listed; the variable and the address are those of the provider.
   ...fates('usual', ['profile', 'module', 'model.base_url', 'skills_disabled']),

@@ -3,11 +3,13 @@ import { Role, SealedWrites, type Service, Type, defineService, method } from '@
 
 const CredentialId = Type.String({ minLength: 3, maxLength: 100, description: 'Who acts by it: `device:<id>`' });
 
-export const Auth = defineService('auth', '1.1.0', {
+export const Auth = defineService('auth', '1.2.0', {
   /** The role of whoever owns these rows, by the keys of now; nothing for nobody we know (any more). */
   roleOf: method([Type.String({ description: 'Owner id' })], Type.Union([Role, Type.Undefined()])),
   /** Whether callers must show a key. */
   needsKey: method([], Type.Boolean()),
+  /** Whether whoever calls is the owner: there is no key and no credential. */
+  isOpen: method([], Type.Boolean()),
   /**
    * A key for something of this person that calls by itself. It acts on their rows by that name, with at most the role that they
    * have themselves at the time. Commit the writes with your own; the key is shown once.

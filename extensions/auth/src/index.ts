@@ -84,6 +84,7 @@ export default defineExtension({
     ctx.services.provide(Auth, {
       roleOf: async (ownerId) => keyring.roleOf(ownerId),
       needsKey: async () => !keyring.isWithoutKey,
+      isOpen: async () => keyring.isOpen,
       issue: async (draft) => credentials.issue(draft),
       setRole: async (id, role) => credentials.setRole(id, role),
       revoke: async (ids) => credentials.revoke(ids),

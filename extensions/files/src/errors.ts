@@ -66,13 +66,13 @@ export const uploadErrors = defineErrors('upload', {
     status: 400,
     retry: false,
     message: (type: string) => `Files of the type "${type.slice(0, 100)}" are not taken.`,
-    hint: 'Supported: images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), video (mp4, webm), PDF, and text such as plain, markdown, csv, JSON, YAML, TOML, SQL and source code, in UTF-8.',
+    hint: 'Supported: images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), video (mp4, webm), PDF, and text such as plain, markdown, csv, JSON, YAML, TOML, SQL and source code, in UTF-8 or UTF-16.',
   },
   type_mismatch: {
     status: 400,
     retry: false,
     message: (declared: string, found: string) => `The file was sent as ${declared}, but its bytes are ${found}.`,
-    hint: 'Send the matching content type. Text must be UTF-8.',
+    hint: 'Send the matching content type. Text must be UTF-8, or UTF-16 with a byte order mark.',
   },
   form_invalid: {
     status: 400,

@@ -49,6 +49,17 @@ describe('an attachment', () => {
     expect((await readFile(join(one.kernel.home, 'workspaces', one.agent.id, path))).equals(PNG)).to.equal(true);
   });
 
+  it('T2 that is UTF-16 is read as the text that it is, also by the tools of the agent', async () => {
+    let id = '';
+    const one = await bootWithModel(({ body }) =>
+      body.messages.at(-1).role === 'tool' ? { text: 'done' } : { toolCalls: [{ name: 'file_read', args: { path: `uploads/${id.slice(-12)}-keywords.csv` } }] },
+    );
+    id = await send(one, Buffer.from('\uFEFFwort;klicks\nGrüße;12\n', 'utf16le'), 'text/csv', 'keywords.csv');
+    await say(one, { message: 'read it', attachments: [{ file_id: id }] });
+    expect(textOf(lastAsked(one))).to.contain('wort;klicks\nGrüße;12');
+    expect(one.model.requests.at(-1)?.body.messages.at(-1).content).to.contain('wort;klicks\nGrüße;12');
+  });
+
   it('is seen and read on the wire of Anthropic too', async () => {
     const claude = await startAnthropicServer({ text: 'seen' });
     const kernel = await bootTestKernel({

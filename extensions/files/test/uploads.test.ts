@@ -14,6 +14,8 @@ const person = (name: 'alice' | 'bob' | 'carol', role: string): string =>
   `[[users]]\nname = "${name}"\nrole = "${role}"\napi_key_hash = "sha256:${createHash('sha256').update(KEYS[name]).digest('hex')}"\n`;
 const NOBODY = '00000000-0000-4000-8000-000000000000';
 
+const utf16 = (text: string): Buffer => Buffer.from(`\uFEFF${text}`, 'utf16le');
+
 describe('an upload', () => {
   let kernel: TestKernel;
   let http: TestHttp;
@@ -128,6 +130,17 @@ describe('an upload', () => {
     expect(byName.body.content_type).to.equal('application/x-ipynb+json');
   });
 
+  for (const [what, of] of [
+    ['little', utf16],
+    ['big', (text: string) => utf16(text).swap16()],
+  ] as const)
+    it(`C1 in UTF-16 with a byte order mark (${what}-endian) is text, with and without a type`, async () => {
+      for (const type of ['text/csv', 'application/octet-stream']) {
+        const answer = await sendBody(http, agent, of('wort;klicks\nGrüße 😀;12\n'), { 'content-type': type, 'x-filename': 'keywords.csv' });
+        expect([answer.status, answer.body.content_type], answer.text).to.deep.equal([200, 'text/csv']);
+      }
+    });
+
   it('C1 whose type lies is refused, with both types named', async () => {
     const before = (await stored()).length;
     for (const [declared, bytes, found] of [
@@ -140,6 +153,8 @@ describe('an upload', () => {
       ['text/plain', pdfOf('x'), 'application/pdf'],
       ['text/plain', Buffer.from('a\0b'), 'no UTF-8 text'],
       ['application/json', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 'no UTF-8 text'],
+      ['text/plain', Buffer.concat([utf16('odd'), Buffer.from('x')]), 'no UTF-16LE text'],
+      ['text/plain', utf16('a\0b'), 'no UTF-16LE text'],
       ['text/plain', Buffer.from('cut within a letter: ü').subarray(0, -1), 'no UTF-8 text'],
     ] as const) {
       const answer = await sendBody(http, agent, bytes, { 'content-type': declared });

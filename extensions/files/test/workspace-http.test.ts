@@ -40,6 +40,17 @@ describe('a workspace file over HTTP', () => {
     expect((await http.get(at('docs/plan.md'))).status).to.equal(404);
   });
 
+  it('F2 in UTF-16 is text, and stays in its encoding when it is written back', async () => {
+    const bytes = Buffer.from('\uFEFFGrüße\r\n', 'utf16le');
+    await http.expect(200, 'PUT', at('win.txt'), { content: bytes.toString('base64'), encoding: 'base64' });
+    expect((await http.expect(200, 'GET', at('win.txt'))).body).to.include({ content: 'Grüße\r\n', encoding: 'utf-16le' });
+    await http.expect(200, 'PUT', at('win.txt'), { content: 'Grüße\r\n', encoding: 'utf-16le' });
+    expect((await readFile(onDisk('win.txt'))).equals(bytes)).to.equal(true);
+    await http.expect(200, 'PUT', at('win.txt'), { content: 'Grüße\r\n', encoding: 'utf-16be' });
+    expect((await readFile(onDisk('win.txt'))).equals(Buffer.from(bytes).swap16())).to.equal(true);
+    await http.expect(200, 'DELETE', at('win.txt'));
+  });
+
   it('F2 may be bytes: written in base64, and given raw, whole or in part', async () => {
     await http.expect(200, 'PUT', at('dot.png'), { content: PNG.toString('base64'), encoding: 'base64' });
     expect((await http.expect(200, 'GET', at('dot.png'))).body).to.include({ encoding: 'base64', content: PNG.toString('base64') });

@@ -1,6 +1,9 @@
 /** What a goal is. */
 import { defineCollection, Field, type Item, itemOf, Nullable, OneOf, Type } from '@svc/api';
 import { goalErrors } from './errors.js';
+import { DEFAULT_ITERATIONS, GoalRun, MAX_ITERATIONS } from './runs.js';
+
+export * from './runs.js';
 
 export const GOAL_STATES = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
 const MAX_TITLE = 256;
@@ -72,6 +75,34 @@ export const Goals = defineCollection({
     delete: { description: 'All goals below it are deleted with it.' },
   },
   actions: {
+    start: {
+      summary: 'Have its agent work at a goal',
+      description:
+        'The agent is asked turn by turn, in a conversation of its own, until the goal is done, cancelled or blocked, until its turns or a limit of [roots] or of a budget are used up, or three turns in a row failed. It goes on after a restart. Work at the goal that is under way is stopped and replaced.',
+      bodyRule: 'optional',
+      body: Type.Object({ max_iterations: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_ITERATIONS, default: DEFAULT_ITERATIONS, description: 'Turns at most' })) }),
+      examples: { 'until it is done': {}, 'one turn': { max_iterations: 1 }, 'a long piece of work': { max_iterations: 200 } },
+      answer: Type.Object({ ok: Type.Boolean(), run: GoalRun }),
+      errors: [400],
+      cost: 10,
+      done: { en: 'Its agent works at it now.', zh: '智能体已开始处理。' },
+      button: { label: { en: 'Start', zh: '开始' }, icon: 'play', when: { status: ['pending', 'in_progress'] } },
+    },
+    run: {
+      id: 'getGoalRun',
+      method: 'GET',
+      summary: 'How the work at a goal stands',
+      description: 'The newest work: its phase, its turns and why it ended. There is no `run` before the first start.',
+      answer: Type.Object({ running: Type.Boolean(), run: Type.Optional(GoalRun) }),
+      command: { output: { kind: 'record', fields: ['running', 'run.phase', 'run.iteration', 'run.max_iterations', 'run.last_progress', 'run.last_error', 'run.updated_at'] } },
+    },
+    stop: {
+      summary: 'Stop the work at a goal',
+      description: 'Ends the turn under way. `stopped` is false where nothing went on. The goal keeps its status.',
+      answer: Type.Object({ ok: Type.Boolean(), stopped: Type.Boolean() }),
+      done: { en: 'Stopped: {stopped}.', zh: '已停止：{stopped}。' },
+      button: { label: { en: 'Stop', zh: '停止' }, icon: 'square', when: { status: ['in_progress'] } },
+    },
     children: {
       id: 'listGoalChildren',
       method: 'GET',

@@ -1,19 +1,48 @@
 import { Agents } from '@svc/ext-agents/contract';
-import { RunContext } from '@svc/ext-runs/contract';
+import { createRunEnds, RunContext, RunEnded, RunHalt, Runs } from '@svc/ext-runs/contract';
+import { Sessions } from '@svc/ext-sessions/contract';
 import { cacheRows, defineExtension, openCollection, type OpenCollection, StoragePurge, whenKnown } from '@svc/api';
 import { Goals } from './contract.js';
 import * as contract from './contract.js';
+import { goalTable } from '../migrations/0001_init.js';
+import { goalRunTable } from '../migrations/0002_runs.js';
 import { promptOf } from './prompt.js';
 import { goalActions, listGoalTemplates } from './routes.js';
 import { goalRules } from './rules.js';
+import { createRunner, type Runner } from './runner.js';
 import { goalUpdate } from './tool.js';
 
 export default defineExtension({
   contract,
   collections: [Goals],
+  tables: [contract.GoalRunRows],
+  migrations: [goalTable, goalRunTable],
   activate(ctx) {
     const agents = ctx.services.require(Agents);
-    const goals: OpenCollection<typeof Goals.spec.fields> = openCollection(ctx, Goals, { ...goalRules({ ctx, agents }), actions: goalActions(() => goals) });
+    const goals: OpenCollection<typeof Goals.spec.fields> = openCollection(ctx, Goals, {
+      ...goalRules({ ctx, agents }),
+      actions: goalActions(
+        () => goals,
+        () => runner,
+      ),
+    });
+    const { db, journal, clock, ids, log, actors } = ctx;
+    const runner: Runner = createRunner({
+      db,
+      journal,
+      clock,
+      ids,
+      log,
+      actors,
+      agents,
+      runs: ctx.services.require(Runs),
+      sessions: ctx.services.require(Sessions),
+      ends: createRunEnds((over) => ctx.events.on(RunEnded, over), log, 'Work at a goal was not woken at the end of a turn; it looks again within a minute.'),
+      closing: ctx.signal,
+      goal: (owner, id) => goals.find(owner, id),
+      report: (owner, id, change) => goals.update(owner, id, change),
+    });
+    ctx.hooks.tap(RunHalt, ({ actor, runId, isRoot, why }) => runner.halt(actor, runId, isRoot, why));
     ctx.routes.add(...goals.routes, listGoalTemplates);
     ctx.tools.add(goalUpdate(goals));
     // Most agents have no goal: a message of theirs costs no read.

@@ -6,7 +6,7 @@
  */
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { ChangeOf, CollectionRules, ExtensionContext, Ruled, Write } from '@svc/api';
-import { type Goal, Goals } from './contract.js';
+import { type Goal, GoalRunRows, Goals } from './contract.js';
 import { goalErrors } from './errors.js';
 
 const MAX_DEPTH = 32;
@@ -33,7 +33,11 @@ export const goalRules = (deps: RuleDeps): CollectionRules<Fields> => ({
   alsoDeleted: async ({ item }) => {
     const below = await goalsBelow(deps, item.id);
     const parents = [item.id, ...below.map(({ id }) => id)];
-    return [removed(deps, parents), ...below.map(({ id, owner_id: ownerId }) => deps.ctx.events.event(Goals.changed, { id, ownerId, change: 'deleted' }))];
+    return [
+      removed(deps, parents),
+      deps.ctx.db.remove(GoalRunRows.name, { goal_id: parents }, { expect: 'any' }),
+      ...below.map(({ id, owner_id: ownerId }) => deps.ctx.events.event(Goals.changed, { id, ownerId, change: 'deleted' })),
+    ];
   },
 });
 

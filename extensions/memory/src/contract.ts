@@ -179,7 +179,7 @@ export const Embedder = defineService('embedder', '1.0.0', {
 export type EmbedderService = Service<typeof Embedder>;
 
 /** What other areas read and tidy. */
-export const Memory = defineService('memory', '1.0.0', {
+export const Memory = defineService('memory', '1.1.0', {
   /** Values of these keys of an agent; a key without a value is left out. */
   pairs: method([Actor, Type.String({ description: 'Agent id' }), Type.Array(Type.String())], Type.Record(Type.String(), Type.Unknown()), { what: 'reads what your agents remember' }),
   /** What an agent remembers: how many entries and keys, and the newest entries. */
@@ -188,6 +188,13 @@ export const Memory = defineService('memory', '1.0.0', {
     Type.Object({ entries: Type.Integer(), keys: Type.Array(Type.String()), newest: Type.Array(Type.String()) }),
     { what: 'reads what your agents remember' },
   ),
+  /** Adds entries as POST /api/memory/import takes them; what is there already is not added again. Answers which are new, in their order. Throws `memory_bad_row`. */
+  add: method([Actor, Type.String({ description: 'Agent id' }), Type.Array(Type.Record(Type.String(), Type.Unknown()))], Type.Array(Type.Boolean()), {
+    what: 'adds to what your agents remember',
+    changes: true,
+  }),
+  /** Sets keys of an agent. Throws `memory_bad_key`, `memory_value_too_large`, `memory_full`. */
+  setPairs: method([Actor, Type.String({ description: 'Agent id' }), Type.Record(Type.String(), Type.Unknown())], Type.Void(), { what: 'changes what your agents remember', changes: true }),
   /** Archives entries that say the same as a newer one. Answers how many. */
   consolidate: method([Actor, Type.String({ description: 'Agent id' })], Type.Integer(), { what: 'archives duplicates of what your agents remember', changes: true }),
 });

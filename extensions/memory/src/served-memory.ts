@@ -1,6 +1,7 @@
 /** Memory for other areas. */
 import type { MemoryService } from './contract.js';
 import type { Memories } from './memory.js';
+import { addRows } from './upkeep/exchange.js';
 
 const MAX_KEYS_SHOWN = 200;
 
@@ -14,5 +15,7 @@ export const servedMemory = ({ kv, entries, duplicates }: Memories): MemoryServi
     const [{ rows, total }, pairs] = await Promise.all([entries.list(actor, { agentId }, { limit: most, offset: 0 }), kv.list(actor, agentId)]);
     return { entries: total, keys: pairs.slice(0, MAX_KEYS_SHOWN).map(({ key }) => key), newest: rows.map(({ content }) => content) };
   },
+  add: (actor, agentId, rows) => addRows(entries, actor, agentId, rows),
+  setPairs: (actor, agentId, pairs) => kv.put(actor, agentId, Object.entries(pairs)),
   consolidate: (actor, agentId) => duplicates.consolidate(actor, agentId),
 });

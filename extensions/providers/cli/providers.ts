@@ -40,7 +40,8 @@ export const define = (program: Command, action: Action): void => {
     .description("Set a provider's base URL")
     .argument('<provider>', NAME)
     .argument('<url>')
-    .action(action(async (cli, name: string, url: string) => (await import('./providers/addresses.js')).setUrl(cli, name, url)));
+    .option('--proxy <proxy>', 'the proxy that leads there, such as http://proxy.example.com:3128; empty for none of its own')
+    .action(action(async (cli, name: string, url: string, flags: { proxy?: string }) => (await import('./providers/addresses.js')).setUrl(cli, name, url, flags.proxy)));
   providers
     .command('remove-url')
     .description("Reset a provider's base URL; removes a custom provider and its key")

@@ -1,4 +1,4 @@
 import { createTables } from '@svc/api';
 import { Settings } from '../src/tables.js';
 
-export const init = createTables('0001_init', [Settings]);
+export const init = createTables('0001_init', [Settings], { later: ['proxy_url'] });

@@ -26,6 +26,16 @@ export type DefaultModelConfig = Plain<typeof DefaultModelConfig>;
 const ProviderUrls = Type.Record(Type.String(), Type.String({ pattern: BASE_URL, maxLength: 2000 }), { default: {}, description: 'Base URL by provider name' });
 export type ProviderUrls = Plain<typeof ProviderUrls>;
 
+/** Without a login: no file holds a password. */
+const PROXY_URL = '^((https?|socks5h?)://[^\\s@/?#]+/?)?$';
+const ProviderProxyUrls = Type.Record(Type.String(), Type.String({ pattern: PROXY_URL, maxLength: 2000 }), {
+  default: {},
+  description:
+    'The proxy that leads to a provider, by its name, as http://host:port, https://host:port or socks5://host:port. It comes before [proxy] and the environment. A login is read from HTTPS_PROXY or HTTP_PROXY, where they name the same proxy',
+  'x-by-hand': 'it says through whom keys and conversations go',
+});
+export type ProviderProxyUrls = Plain<typeof ProviderProxyUrls>;
+
 const FallbackProviders = Type.Array(
   Type.Object(
     {
@@ -73,5 +83,6 @@ export type CredentialPools = Plain<typeof CredentialPools>;
 
 export const DefaultModelSection = defineConfig('default_model', DefaultModelConfig);
 export const ProviderUrlsSection = defineConfig('provider_urls', ProviderUrls);
+export const ProviderProxyUrlsSection = defineConfig('provider_proxy_urls', ProviderProxyUrls);
 export const FallbackProvidersSection = defineConfig('/fallback_providers', FallbackProviders);
 export const CredentialPoolsSection = defineConfig('/credential_pools', CredentialPools);

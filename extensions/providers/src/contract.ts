@@ -17,6 +17,7 @@ export const ProviderRecord = Type.Object({
   display_name: Type.String(),
   wire: Type.String({ description: 'The protocol: `openai`, `anthropic`, `gemini`, `builtin`, the name of a driver that an extension provides, or `unsupported`' }),
   base_url: Type.String(),
+  proxy_url: Type.Optional(Type.String({ description: 'The proxy that leads there, of its own. Missing where there is none' })),
   env_var: Nullable(Type.String()),
   key_required: Type.Boolean(),
   auth_status: AuthStatus,
@@ -48,7 +49,7 @@ export type DefaultModel = Plain<typeof DefaultModel>;
 export const ShownDefault = Type.Object({ ...DefaultModel.properties, problem: Nullable(Type.String()) });
 export type ShownDefault = Plain<typeof ShownDefault>;
 
-export const Providers = defineService('providers', '1.3.0', {
+export const Providers = defineService('providers', '1.4.0', {
   list: method([], Type.Array(ProviderRecord), { what: 'sees which providers are set up and the names of their keys, never a key' }),
   get: method([Type.String()], Type.Union([ProviderRecord, Type.Undefined()]), { what: 'sees which providers are set up and the names of their keys, never a key' }),
   /** Names of those that can be asked now: they have their key, or need none and are not known to be off. */

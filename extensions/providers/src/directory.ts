@@ -1,8 +1,9 @@
 /** Every provider there is: the shipped ones, and those a person named in config.toml. Where each is reached, and by which key. */
 import type { SecretRef } from '@svc/api';
 import { isLoopbackUrl, normalizeBaseUrl } from './addresses/base-url.js';
-import type { CredentialPools, DefaultModelConfig, FallbackProviders, ProviderUrls } from './config.js';
+import type { CredentialPools, DefaultModelConfig, FallbackProviders, ProviderProxyUrls, ProviderUrls } from './config.js';
 import type { ProviderRecord } from './contract.js';
+import type { SavedAddress } from './store.js';
 
 /** A provider before anybody looked for its key. */
 export interface ProviderEntry {
@@ -10,6 +11,8 @@ export interface ProviderEntry {
   readonly display_name: string;
   readonly wire: ProviderRecord['wire'];
   readonly base_url: string;
+  /** The proxy that leads there, of its own. */
+  readonly proxy_url?: string;
   readonly env_var: string | null;
   readonly key_required: boolean;
   /** A model server that runs on this machine. */
@@ -27,10 +30,11 @@ export interface KeyPool {
 export interface DirectoryConfig {
   readonly defaultModel: DefaultModelConfig;
   readonly urls: ProviderUrls;
+  readonly proxies: ProviderProxyUrls;
   readonly fallbacks: FallbackProviders;
   readonly pools: CredentialPools;
-  /** Base URLs saved at run time; they stand above the file's. */
-  readonly saved: ReadonlyMap<string, string>;
+  /** Addresses saved at run time; they stand above the file's. */
+  readonly saved: ReadonlyMap<string, SavedAddress>;
 }
 
 /** The shipped providers in order of preference, read on first use. */
@@ -47,7 +51,9 @@ export const directory = (known: readonly ProviderEntry[], config: DirectoryConf
   for (const { provider, base_url, api_key_env } of config.fallbacks) place(entries, provider, base_url, api_key_env);
   const chosen = config.defaultModel;
   if (chosen.provider !== '' && chosen.provider !== 'auto') place(entries, chosen.provider, chosen.base_url, chosen.api_key_env);
-  for (const [name, url] of config.saved) place(entries, name, url, '');
+  for (const [name, { baseUrl }] of config.saved) place(entries, name, baseUrl, '');
+  for (const [name, proxy_url] of Object.entries(config.proxies)) lead(entries, name, proxy_url);
+  for (const [name, { proxyUrl }] of config.saved) if (proxyUrl !== null) lead(entries, name, proxyUrl);
   for (const pool of config.pools) {
     const entry = entries.get(pool.provider);
     if (entry && entry.env_var !== null) entries.set(entry.name, { ...entry, pool: poolOf(entry, pool) });
@@ -70,6 +76,14 @@ const poolOf = (entry: ProviderEntry, { strategy, keys }: CredentialPools[number
     }));
   const hasOwn = listed.some(({ ref }) => ref.secret === secretOf(entry).secret);
   return { strategy, keys: hasOwn ? listed : [{ name: OWN_KEY, ref: secretOf(entry) }, ...listed] };
+};
+
+/** An empty address: none of its own. */
+const lead = (entries: Map<string, ProviderEntry>, name: string, proxyUrl: string): void => {
+  const entry = entries.get(name);
+  if (!entry) return;
+  const { proxy_url: _, ...direct } = entry;
+  entries.set(name, proxyUrl === '' ? direct : { ...direct, proxy_url: proxyUrl });
 };
 
 const place = (entries: Map<string, ProviderEntry>, name: string, url: string, keyEnv: string): void => {

@@ -37,7 +37,12 @@ export const providerErrors = defineErrors('providers', {
     message: (name: string) => `No base URL was saved for ${name}: the one it has comes from config.toml or from the list of this build.`,
     hint: 'Change it under [provider_urls] in config.toml, or save another with PUT /api/providers/{name}/url.',
   },
-  no_proxy: { status: 400, retry: false, message: () => '`proxy_url` is not supported: providers are reached directly.', hint: 'Leave it out, and set `url` to the address to use.' },
+  bad_proxy: {
+    status: 400,
+    retry: false,
+    message: (why: string) => `The proxy is not valid: ${why}.`,
+    hint: 'Write it as http://host:port, https://host:port or socks5://host:port. A login is read from HTTPS_PROXY in the environment of the daemon, where that names the same proxy.',
+  },
   not_testable: { status: 409, retry: false, message: (name: string) => `${name} uses a protocol that cannot be tested.` },
   too_many: { status: 409, retry: false, message: (limit: number) => `${limit} base URLs are saved already, which is the limit.`, hint: 'Remove some: DELETE /api/providers/{name}/url.' },
   no_key_needed: { status: 409, retry: false, message: (name: string) => `${name} needs no key, so none can be stored.` },

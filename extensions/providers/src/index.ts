@@ -5,8 +5,9 @@ import { DoctorCheck, type ExtensionContext, KernelGreet, allKnown, defineExtens
 import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
 import { keyStates } from '../migrations/0003_keys.js';
+import { proxies } from '../migrations/0004_proxies.js';
 import { createAllowedUrls } from './addresses/allowed-urls.js';
-import { CredentialPoolsSection, DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
+import { CredentialPoolsSection, DefaultModelSection, FallbackProvidersSection, ProviderProxyUrlsSection, ProviderUrlsSection } from './config.js';
 import { loadKnownProviders } from './directory.js';
 import { createLocalServers } from './addresses/local-servers.js';
 import { providerRoutes } from './routes/provider-routes.js';
@@ -24,8 +25,8 @@ const starting = new WeakMap<ExtensionContext, () => Promise<void>>();
 export default defineExtension({
   contract,
   tables: [Settings, Defaults, KeyStates],
-  migrations: [init, defaults, keyStates],
-  config: [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection, CredentialPoolsSection],
+  migrations: [init, defaults, keyStates, proxies],
+  config: [DefaultModelSection, ProviderUrlsSection, ProviderProxyUrlsSection, FallbackProvidersSection, CredentialPoolsSection],
   commandWords: [
     {
       word: 'providers',
@@ -75,7 +76,8 @@ export default defineExtension({
     ctx.slashCommands.add(providersCommand(providers));
     for (const event of [VaultReset, VaultChanged]) ctx.events.on(event, () => providers.refresh());
     ctx.events.on(ProviderChanged, ({ name }) => providers.listenForChange(name));
-    for (const section of [DefaultModelSection, ProviderUrlsSection, FallbackProvidersSection, CredentialPoolsSection]) ctx.config.onChange(section, () => providers.refresh());
+    for (const section of [DefaultModelSection, ProviderUrlsSection, ProviderProxyUrlsSection, FallbackProvidersSection, CredentialPoolsSection])
+      ctx.config.onChange(section, () => providers.refresh());
     ctx.hooks.tap(KernelGreet, async () => {
       const { provider, model, why, isMock, problem } = await providers.shownDefault();
       if (problem !== null) return [{ label: 'model', value: 'none', note: `${why} svc vault status says more.` }];

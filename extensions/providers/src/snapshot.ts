@@ -2,7 +2,7 @@
 import { type AtOnce, isSvcError, type SecretRef, type Secrets } from '@svc/api';
 import { isLoopbackUrl } from './addresses/base-url.js';
 import type { LocalServers } from './addresses/local-servers.js';
-import { CredentialPoolsSection, DefaultModelSection, FallbackProvidersSection, ProviderUrlsSection } from './config.js';
+import { CredentialPoolsSection, DefaultModelSection, FallbackProvidersSection, ProviderProxyUrlsSection, ProviderUrlsSection } from './config.js';
 import type { DefaultModel, ProviderRecord } from './contract.js';
 import type { ProvidersDeps } from './deps.js';
 import { directory, type KeyPool, type ProviderEntry, secretOf } from './directory.js';
@@ -84,12 +84,13 @@ export const entriesNow = async (deps: ProvidersDeps): Promise<Map<string, Provi
   const entries = directory(known, {
     defaultModel: deps.config.get(DefaultModelSection),
     urls: deps.config.get(ProviderUrlsSection),
+    proxies: deps.config.get(ProviderProxyUrlsSection),
     fallbacks: deps.config.get(FallbackProvidersSection),
     pools: deps.config.get(CredentialPoolsSection),
     saved,
   });
   // Also of those that the daemon itself does not speak to: an extension may bring their driver.
-  allow([...entries.values()].filter(({ wire }) => wire !== 'builtin').flatMap((entry) => [entry.base_url, ...besideBaseUrl(entry)]));
+  allow([...entries.values()].filter(({ wire }) => wire !== 'builtin').flatMap((entry) => [entry.base_url, ...besideBaseUrl(entry)].map((url) => ({ url, proxy: entry.proxy_url }))));
   return entries;
 };
 
@@ -117,6 +118,7 @@ const recordOf = (entry: ProviderEntry, { place: found, problem, pooled, kept, s
     display_name: entry.display_name,
     wire: entry.wire,
     base_url: entry.base_url,
+    ...(entry.proxy_url === undefined ? {} : { proxy_url: entry.proxy_url }),
     env_var: entry.env_var,
     key_required: entry.key_required,
     auth_status: hasKey ? withKey : entry.key_required ? 'missing' : 'no_key_needed',

@@ -14,6 +14,12 @@ export interface StoredDefault {
 /** What a provider said of the key that is kept. */
 export type Verdict = 'validated' | 'refused';
 
+/** Where a provider is reached, as it was saved. */
+export interface SavedAddress {
+  readonly baseUrl: string;
+  readonly proxyUrl: string | null;
+}
+
 export interface KeyState {
   /** A person removed the key while the environment held one too. */
   readonly suppressed: boolean;
@@ -22,8 +28,9 @@ export interface KeyState {
 
 /** What was chosen and saved at run time. */
 export interface SettingsStore {
-  baseUrls(): Promise<Map<string, string>>;
-  saveBaseUrl(name: string, baseUrl: string, at: string): Promise<void>;
+  baseUrls(): Promise<Map<string, SavedAddress>>;
+  /** A proxy that is left out stays. */
+  saveBaseUrl(name: string, address: { baseUrl: string; proxyUrl?: string | null }, at: string): Promise<void>;
   /** False where none was saved. */
   removeBaseUrl(name: string): Promise<boolean>;
   keyStates(): Promise<Map<string, KeyState>>;
@@ -51,11 +58,11 @@ export const createSettingsStore = (db: Db): SettingsStore => {
     baseUrls: async () => {
       const rows = await db
         .system('addresses of providers')
-        .select<{ name: string; base_url: string }>({ from: 'settings', columns: ['name', 'base_url'], order: [{ column: 'name' }], limit: MAX_ROWS });
-      return new Map(rows.map((row) => [row.name, row.base_url]));
+        .select<{ name: string; base_url: string; proxy_url: string | null }>({ from: 'settings', columns: ['name', 'base_url', 'proxy_url'], order: [{ column: 'name' }], limit: MAX_ROWS });
+      return new Map(rows.map((row) => [row.name, { baseUrl: row.base_url, proxyUrl: row.proxy_url }]));
     },
-    saveBaseUrl: async (name, baseUrl, at) => {
-      await db.commit([db.upsert('settings', ['name'], [{ name, base_url: baseUrl, updated_at: at }])]);
+    saveBaseUrl: async (name, { baseUrl, proxyUrl }, at) => {
+      await db.commit([db.upsert('settings', ['name'], [{ name, base_url: baseUrl, ...(proxyUrl === undefined ? {} : { proxy_url: proxyUrl }), updated_at: at }])]);
     },
     removeBaseUrl: async (name) => (await db.commit([db.remove('settings', { name })])).changes[0] === 1,
     keyStates: async () => {

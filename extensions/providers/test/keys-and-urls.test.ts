@@ -168,9 +168,11 @@ describeDaemonOnEngines('keys and addresses of providers', function () {
       expect(answer.text).not.to.contain('secret@');
     });
 
-  it('refuses a proxy by name', async () => {
+  it('a proxy holds a login in no file, and is an address without a path', async () => {
     const { http } = await boot();
-    expect(await refusal(http.put('/api/providers/openai/url', { url: server.url, proxy_url: 'socks5://x' }))).to.deep.equal([400, 'providers_no_proxy']);
+    const url = server.url;
+    for (const proxy_url of ['http://user:pass@proxy.test:3128', 'http://proxy.test:3128/path', 'http://:8080'])
+      expect(await refusal(http.put('/api/providers/openai/url', { url, proxy_url })), proxy_url).to.deep.equal([400, 'providers_bad_proxy']);
   });
 
   it('a new address is asked without the key, and what it lists or is wrong with it is told', async () => {

@@ -16,6 +16,7 @@ import { createModelsService } from '../../models/src/service.js';
 import { init } from '../migrations/0001_init.js';
 import { defaults } from '../migrations/0002_defaults.js';
 import { keyStates } from '../migrations/0003_keys.js';
+import { proxies } from '../migrations/0004_proxies.js';
 import { createAllowedUrls } from '../src/addresses/allowed-urls.js';
 import type { CredentialPools, DefaultModelConfig, FallbackProviders, ProviderUrls } from '../src/config.js';
 import type { ProviderColumns } from '../src/contract.js';
@@ -59,7 +60,7 @@ describe('providers', () => {
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-providers-'));
     storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
-    await storage.migrate(owned, [init, defaults, keyStates]);
+    await storage.migrate(owned, [init, defaults, keyStates, proxies]);
     vault = new Map();
     changes = [];
     nowMs = 0;
@@ -83,7 +84,14 @@ describe('providers', () => {
 
   /** With no local server unless a test says otherwise. */
   const start = (setup: Setup = {}): ProvidersControl => {
-    const config = { default_model: { provider: '', model: '', api_key_env: '', base_url: '' }, provider_urls: OFF, fallback_providers: [], credential_pools: [], ...setup.config };
+    const config = {
+      default_model: { provider: '', model: '', api_key_env: '', base_url: '' },
+      provider_urls: OFF,
+      provider_proxy_urls: {},
+      fallback_providers: [],
+      credential_pools: [],
+      ...setup.config,
+    };
     const clock = { ...systemClock(), mono: () => nowMs };
     const origins = createModelOrigins();
     const adapter = createFetchAdapter({ config: { get: () => undefined }, secrets: { resolve: async () => undefined }, clock: systemClock(), log: log.logger('fetch'), isModelUrl: origins.covers });

@@ -30,7 +30,7 @@ import { Attachment } from './uploads.js';
 export { Via } from '@svc/ext-sessions/contract';
 export { stepOfCall } from './client-tools/client-wait.js';
 export type { ClientAnswer, ClientCalls, ClientResult, ClientTools } from './client-tools/shapes.js';
-export { createRunEnds, type RunEnds, untilEnd } from './run-ends.js';
+export { createRunEnds, type RunEnds, untilChange, untilEnd } from './run-ends.js';
 export { PeerAgents, type PeerAgentsService } from './peer-agents.js';
 export { Attachment, Uploads, type UploadsService } from './uploads.js';
 

@@ -37,3 +37,20 @@ export const untilEnd = async (ended: (signal: AbortSignal) => Promise<unknown>,
   const signal = AbortSignal.any([gone, over.signal]);
   await Promise.race([ended(signal), clock.sleep(limitMs, signal)]).finally(() => over.abort());
 };
+
+/** Another daemon may hold what is waited for: its change is then seen at the next look. */
+const LOOK_MS = 2_000;
+
+/** Waits for one of the events that `listen` listens to, or for a while; then look again. A message costs nothing here while nobody waits. Rejects when the caller goes away. */
+export const untilChange = async (listen: (wake: () => void) => readonly Disposable[], clock: Pick<Clock, 'sleep'>, gone: AbortSignal): Promise<void> => {
+  const over = new AbortController();
+  let listeners: readonly Disposable[] = [];
+  await new Promise<void>((resolve) => {
+    const wake = (): void => resolve();
+    listeners = listen(wake);
+    clock.sleep(LOOK_MS, AbortSignal.any([gone, over.signal])).then(wake, wake);
+  });
+  over.abort();
+  for (const listener of listeners) listener.dispose();
+  gone.throwIfAborted();
+};

@@ -23,10 +23,12 @@ import {
   TextArea,
   TextField,
   type Tone,
+  language,
   useFresh,
   useLoaded,
   useState,
 } from '@svc/kit';
+import { cronWords } from './schedules/cron-words.js';
 import { t } from './schedules/words.js';
 
 type Job = OutputOf<'listCronJobs'>['jobs'][number];
@@ -42,6 +44,16 @@ const Moment = ({ at }: { at: string }) => (
     {Date.parse(at) > Date.now() ? dateTime(at) : ago(at, Date.now())}
   </time>
 );
+
+/** With its words, where it has any. */
+const Times = ({ text }: { text: string }) => {
+  const words = cronWords(text, language.value);
+  return (
+    <>
+      <code>{text}</code> {words !== undefined && <span class="muted">{words}</span>}
+    </>
+  );
+};
 
 const AllJobs = () => {
   const [isCreating, setCreating] = useState(false);
@@ -80,7 +92,7 @@ const AllJobs = () => {
 
 const columnsOf = (reload: () => void): ReadonlyArray<Column<Job>> => [
   { id: 'job', title: t('job'), cell: ({ name }) => <bdi>{name}</bdi> },
-  { id: 'times', title: t('times'), cell: ({ schedule_text: text }) => <code>{text}</code> },
+  { id: 'times', title: t('times'), cell: ({ schedule_text: text }) => <Times text={text} /> },
   { id: 'next', title: t('next'), cell: ({ enabled, next_run: next }) => (enabled ? next === null ? t('never') : <Moment at={next} /> : <Badge tone="quiet">{t('off')}</Badge>) },
   { id: 'last', title: t('last'), isMinor: true, cell: ({ last_status: last }) => last !== null && <Badge tone={last === 'ok' ? 'good' : last.startsWith('error') ? 'bad' : 'quiet'}>{last}</Badge> },
   { id: 'actions', title: t('actions'), align: 'end', cell: (job) => may('schedules.write') && <Actions job={job} reload={reload} /> },
@@ -132,7 +144,7 @@ const JobForm = ({ onClose, onSaved }: { onClose: () => void; onSaved: () => voi
   return (
     <FormDialog title={t('create')} action={t('save')} onSubmit={save} onClose={onClose} canSubmit={prompt.trim() !== '' && cron.trim() !== ''}>
       <Select label={t('agent')} value={agent} onValue={setAgent} options={names} />
-      <TextField label={t('cron')} hint={t('cron_hint')} value={cron} onValue={setCron} isNeeded />
+      <TextField label={t('cron')} hint={cronWords(cron, language.value) ?? t('cron_hint')} value={cron} onValue={setCron} isNeeded />
       <TextField label={t('zone')} value={zone} onValue={setZone} />
       <TextArea label={t('prompt')} value={prompt} onValue={setPrompt} rows={4} isNeeded />
     </FormDialog>

@@ -5,11 +5,12 @@ export const commandWords: readonly CommandWordDecl[] = [
   {
     word: 'cron',
     summary: 'jobs at set times: list, create, enable, run, fires',
-    usage: 'cron list|create|show|update|enable|disable|run|fires|next|delete',
+    usage: 'cron list|create|show|update|enable|disable|run|fires|why|next|delete',
     order: 34,
     synonyms: [
       { word: 'schedule', means: 'cron list', runs: true },
       { word: 'schedules', means: 'cron list', runs: true },
+      { word: 'why cron', means: 'cron why', runs: true, takesArguments: true },
     ],
   },
 ];
@@ -50,6 +51,7 @@ export const commands: readonly CommandDecl[] = [
     args: ['id'],
     output: { kind: 'record', fields: ['last_status', 'consecutive_errors', 'auto_disabled', 'session_message_count', 'session_token_count'] },
   },
+  { command: 'cron why', summary: 'say why a job did or did not fire', operation: 'getCronJobStatus', args: ['id'], output: line('{why}') },
   { command: 'cron enable', summary: 'enable a job, or disable it with --enabled=false', operation: 'enableCronJob', args: ['id'], output: line('Enabled: {enabled}. Next: {next_run}.') },
   { command: 'cron run', summary: 'run a job now and show its answer', operation: 'runSchedule', args: ['id'], output: { kind: 'record', fields: ['status', 'response', 'output', 'run_id'] } },
   {

@@ -5,7 +5,7 @@
  * F2  A fire asks its agent once: the run has the fire's id as its key, also after a crash.
  * F3  What does not fire leaves a row that says why: too late, still running, suspended, disabled.
  * F4  A fire holds nothing while its run works or waits for a person.
- * F5  Five failures in a row disable a job, and its owner is changeOf.
+ * F5  Five failures in a row disable a job, and its owner gets a notice.
  */
 import { type Actors, type Clock, type Db, type DurableWorker, type Events, type HookHandle, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Write } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
@@ -35,7 +35,8 @@ export interface FireDeps {
   concurrency(): number;
   /** Aborted when this generation has no more time. */
   readonly closing: AbortSignal;
-  notify(job: Job, why: string): void;
+  /** Gives its owner a notice, once for each fire. */
+  notify(job: Job, fireId: string, why: string): Promise<void>;
 }
 
 export interface Fires {
@@ -302,6 +303,7 @@ const settle = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, {
   const short = reason === null ? status : `${status}: ${reason}`.slice(0, MAX_REASON);
   const failures = status === 'error' ? job.consecutive_errors + 1 : status === 'ok' ? 0 : job.consecutive_errors;
   const isGivenUp = status === 'error' && failures >= MAX_FAILURES && job.enabled;
+  if (isGivenUp) await deps.notify(job, fire.id, short);
   const { db } = deps;
   const sent = status === 'ok' ? await deps.deliveries.send(job, fire, output) : 0;
   // A quick target may have taken it already.
@@ -319,5 +321,4 @@ const settle = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, {
       changeOf(deps, job),
     ],
   });
-  if (isGivenUp) deps.notify(job, short);
 };

@@ -1,4 +1,5 @@
-import { Agents } from '@svc/ext-agents/contract';
+import { AgentChanged, Agents, AgentSpawned, AgentSpawning } from '@svc/ext-agents/contract';
+import { NoticesServed } from '@svc/ext-notices/contract';
 import { createRunEnds, RunEnded, Runs } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { defineExtension, isSvcError } from '@svc/api';
@@ -10,6 +11,8 @@ import { createConversations } from './conversations.js';
 import { createDeliveries } from './delivery.js';
 import { createFires } from './fires.js';
 import { createJobs } from './jobs.js';
+import { createManifestJobs } from './manifest-job.js';
+import { createNotify } from './notify.js';
 import { createPlanner } from './plan.js';
 import { cronRoutes } from './routes/cron.js';
 import { scheduleRoutes } from './routes/schedules.js';
@@ -66,8 +69,11 @@ export default defineExtension({
       ends: createRunEnds((ended) => events.on(RunEnded, ended), log, 'A fire was not woken at the end of its run; it looks again within a minute.'),
       concurrency: () => settings().concurrency,
       closing: ctx.signal,
-      notify: (job, why) => log.warn('A job was disabled after five failures in a row.', { job: job.id, name: job.name, why }),
+      notify: createNotify({ notices: ctx.services.optional(NoticesServed), actors, log, closing: ctx.signal }),
     });
+    const ofManifests = createManifestJobs({ actors, agents, clock, jobs, log, planner });
+    ctx.hooks.tap(AgentSpawning, ({ manifest }) => ofManifests.verdict(manifest));
+    for (const event of [AgentSpawned, AgentChanged]) events.on(event, ({ ownerId, agentId }) => ofManifests.reconcile(ownerId, agentId));
     ctx.services.provide(contract.Schedules, servedJobs({ db, jobs }));
     const waits = createFireWaits({ db, events: ctx.events, clock, runs });
     ctx.events.on(contract.JobChanged, () => fires.changed());

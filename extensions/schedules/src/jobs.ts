@@ -26,6 +26,8 @@ export interface JobDeps {
 
 /** What a person sets; undefined leaves the value as it is. */
 export interface JobDraft {
+  /** Of one that is made anew in the same place. */
+  readonly id?: string | undefined;
   readonly name?: string | undefined;
   readonly agent?: string | undefined;
   readonly enabled?: boolean | undefined;
@@ -52,6 +54,7 @@ export interface Job extends Omit<JobRow, 'schedule' | 'action' | 'delivery' | '
 export interface Jobs {
   create(actor: Actor, draft: JobDraft): Promise<Job>;
   get(actor: Actor, id: string): Promise<Job>;
+  find(actor: Actor, id: string): Promise<Job | undefined>;
   /** A page of the jobs that the actor may see. Rejects as `readList` does. */
   list(actor: Actor, list: ListDecl, query: ListQuery & { readonly agent_id?: string | undefined }): Promise<Found<Job>>;
   /** Newest first. */
@@ -91,13 +94,18 @@ export const rowOf = (job: Job): Record<string, string | number | null> => ({
 export const createJobs = (deps: JobDeps): Jobs => {
   const { db, events, clock } = deps;
   const changed = ({ id, owner_id: ownerId }: Job, change: 'created' | 'updated' | 'deleted') => events.event(JobChanged, { id, ownerId, change });
-  const get = async (actor: Actor, id: string): Promise<Job> => {
+  const find = async (actor: Actor, id: string): Promise<Job | undefined> => {
     const row = await db.as(actor).first<JobRow>({ from: 'jobs', where: { id: id.toLowerCase() } });
-    if (!row) throw scheduleErrors.job_not_found(id);
-    return jobOf(row);
+    return row && jobOf(row);
+  };
+  const get = async (actor: Actor, id: string): Promise<Job> => {
+    const job = await find(actor, id);
+    if (!job) throw scheduleErrors.job_not_found(id);
+    return job;
   };
   return {
     get,
+    find,
     create: async (actor, draft) => {
       const agent = draft.agent === undefined ? undefined : await agentOf(deps, actor, draft.agent);
       const now = clock.iso();
@@ -143,7 +151,7 @@ const completed = ({ ids }: JobDeps, draft: JobDraft, agent: Agent | undefined, 
   if (!action) throw scheduleErrors.no_words();
   if (!draft.plan) throw scheduleErrors.bad_plan('there is none.');
   return {
-    id: ids.uuid(),
+    id: draft.id ?? ids.uuid(),
     owner_id: ownerId,
     agent_id: agent?.id ?? null,
     name: draft.name?.trim() ?? defaultName(action, agent),

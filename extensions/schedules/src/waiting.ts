@@ -1,6 +1,6 @@
 /** Waits for the end of a fire, for a request that asks for its answer. */
-import type { Actor, Clock, Db, Disposable, Events } from '@svc/api';
-import { RunChanged, type RunsService } from '@svc/ext-runs/contract';
+import type { Actor, Clock, Db, Events } from '@svc/api';
+import { RunChanged, type RunsService, untilChange } from '@svc/ext-runs/contract';
 import { type FireRow, JobChanged } from './contract.js';
 import { scheduleErrors } from './errors.js';
 
@@ -16,23 +16,7 @@ export interface WaitDeps {
   readonly runs: Pick<RunsService, 'get'>;
 }
 
-/** Another daemon may hold the run: its end is then seen at the next look. */
-const LOOK_MS = 2_000;
-
 export const createFireWaits = ({ db, events, clock, runs }: WaitDeps): FireWaits => {
-  /** Resolves when something changed, or after a while. Listens only while somebody waits: a message costs nothing here. */
-  const change = async (signal: AbortSignal): Promise<void> => {
-    const over = new AbortController();
-    let listeners: readonly Disposable[] = [];
-    await new Promise<void>((resolve) => {
-      const wake = (): void => resolve();
-      listeners = [events.on(JobChanged, wake), events.on(RunChanged, wake)];
-      clock.sleep(LOOK_MS, AbortSignal.any([signal, over.signal])).then(wake, wake);
-    });
-    over.abort();
-    for (const listener of listeners) listener.dispose();
-    signal.throwIfAborted();
-  };
   return {
     end: async (actor, fireId, signal) => {
       for (;;) {
@@ -40,7 +24,7 @@ export const createFireWaits = ({ db, events, clock, runs }: WaitDeps): FireWait
         if (!fire) throw scheduleErrors.job_not_found(fireId);
         if (fire.status !== 'running') return { fire, isWaiting: false };
         if (fire.run_id !== null && fire.agent_id !== null && (await runs.get(actor, fire.run_id)).status === 'waiting') return { fire, isWaiting: true };
-        await change(signal);
+        await untilChange((wake) => [events.on(JobChanged, wake), events.on(RunChanged, wake)], clock, signal);
       }
     },
   };

@@ -218,7 +218,13 @@ describe('schedules and cron jobs', function () {
       await ended(id, count);
     }
     expect(await read(id)).to.include({ enabled: false, auto_disabled: true, consecutive_errors: 5, next_run: null });
-    expect((await alice.expect(200, 'GET', `/api/cron/jobs/${id}/status`)).body).to.deep.include({ auto_disabled: true, consecutive_errors: 5 });
+    const { body: status } = await alice.expect(200, 'GET', `/api/cron/jobs/${id}/status`);
+    expect(status).to.deep.include({ auto_disabled: true, consecutive_errors: 5 });
+    expect(status.why)
+      .to.contain('It is disabled, because it failed 5 times in a row.')
+      .and.match(/It fired last at \S+ and failed \(run \S+\): /);
+    const { body: noted } = await alice.expect(200, 'GET', '/api/notices');
+    expect(JSON.stringify(noted)).to.contain('failed five times in a row and was disabled').and.contain(id);
     expect((await alice.expect(200, 'PUT', `/api/cron/jobs/${id}/enable`, {})).body).to.include({ id, enabled: true });
     expect(await read(id)).to.include({ auto_disabled: false, consecutive_errors: 0 });
     world.model.script(() => ({ text: 'fine' }));

@@ -58,6 +58,27 @@ export type EntryDraft = Plain<typeof EntryDraft>;
 export const Entry = Type.Object({ ...EntryDraft.properties, seq: Type.Integer(), at: Type.String() });
 export type Entry = Plain<typeof Entry>;
 
+/** A conversation that was held elsewhere, or what was added to it since. */
+export const RestoredSession = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  agentId: Type.String(),
+  label: Nullable(Type.String()),
+  tags: Type.Array(Type.String(), { description: 'Short words in small letters' }),
+  createdAt: Type.String(),
+  isArchived: Type.Optional(Type.Boolean()),
+  branch: Type.Optional(
+    Type.Object({
+      from: Type.String({ description: 'The session that it goes on from' }),
+      through: Type.Integer({ description: 'The last entry that both have' }),
+      conversation: Type.String({ description: 'The first of the sessions that were branched from each other' }),
+    }),
+  ),
+  isUnchosen: Type.Optional(Type.Boolean({ description: 'Another version of its conversation goes on' })),
+  after: Type.Integer({ description: 'The newest entry that is there; 0 for a new session' }),
+  entries: Type.Array(Type.Object({ ...EntryDraft.properties, at: Type.String() })),
+});
+export type RestoredSession = Plain<typeof RestoredSession>;
+
 export const SessionRef = Type.Object({
   id: Type.String(),
   agentId: Type.String(),
@@ -131,7 +152,7 @@ export const Titling = defineWork('title', '1.0.0', { input: Type.Object({ agent
 /** One turn of the cleaning up that [session] asks for. */
 export const Cleanup = defineWork('session-cleanup', '1.0.0', { input: Type.Object({ turn: Type.Integer() }), result: Type.Object({ deleted: Type.Integer() }) });
 
-export const Sessions = defineService('sessions', '1.3.0', {
+export const Sessions = defineService('sessions', '1.4.0', {
   /** How many sessions these agents have, by agent; agents without one are left out. */
   counts: method([Actor, Type.Array(Id), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), SessionCount), { what: 'reads your conversations' }),
   total: method([Actor], Type.Integer(), { what: 'reads your conversations' }),
@@ -164,6 +185,13 @@ export const Sessions = defineService('sessions', '1.3.0', {
   compact: method([Actor, AgentPlace, Id], Compacted),
   /** Writes that append entries after `ref.seq`; a writer that raced conflicts. `next` is the ref after the commit. */
   append: method([Actor, SessionRef, Type.Array(EntryDraft)], Type.Object({ writes: SealedWrites, next: SessionRef })),
+  /**
+   * Writes that give conversations of another program to the actor, entries at the times of then. The commit conflicts where a session was deleted
+   * here, or where an entry is not the one that follows. Lists and searches show them soon after.
+   */
+  restore: method([Actor, Type.Array(RestoredSession)], SealedWrites),
+  /** The newest entry of each of these sessions that are the actor's; 0 for an empty one. */
+  newestOf: method([Actor, Type.Array(Id)], Type.Record(Type.String(), Type.Integer())),
   /**
    * A pure projection of the log: provider-neutral messages in which every tool call has its result.
    * At most `maxMessages` of them, but always the newest request. `staged` names the last entries up to `ref.seq` that stand in no commit yet: they are read from here.

@@ -87,6 +87,17 @@ export const createSessionsService = (deps: SessionsDeps): ConversationService &
       if (!ref.aside) deps.said();
       return append(deps, logs, own(actor, ref), drafts);
     },
+    restore: async (actor, restored) => {
+      if (restored.length === 0) return [];
+      deps.said();
+      for (const { id } of restored) logs.forget(id);
+      const byAgent = new Map<string, string[]>();
+      for (const { id, agentId } of restored) byAgent.set(agentId, [...(byAgent.get(agentId) ?? []), id]);
+      for (const agentId of byAgent.keys()) counted.willChange(agentId);
+      const events = [...byAgent].flatMap(([agentId, [id, other]]) => deps.changeEvents({ agentId, ownerId: actor.ownerId, ...(id === undefined || other !== undefined ? {} : { id }) }, 'begun'));
+      return [...deps.store.restore(actor.ownerId, restored), ...events];
+    },
+    newestOf: (actor, sessionIds) => deps.store.newestOf(actor, sessionIds),
     project: async (actor, ref, { budgetTokens, maxMessages, staged = [], aside }) => {
       const said = await loadStaged(deps, logs, own(actor, ref), staged, aside?.isWhole ?? false);
       const log = aside?.history ? unkept([...(await loadLog(deps, logs, own(actor, aside.history))).entries, ...said.entries]) : said;

@@ -1,8 +1,9 @@
 /** All that sessions keep. Every query that touches people's data takes the actor. */
 import { type Actor, type Db, type Row, type Write, idGroups } from '@svc/api';
-import type { Entry, EntryDraft, SessionCount, SessionRef } from './contract.js';
+import type { Entry, EntryDraft, RestoredSession, SessionCount, SessionRef } from './contract.js';
 import { readEntries } from './entry-reads.js';
 import { sessionsErrors } from './errors.js';
+import { checkedTags, tagsText } from './tagging/tags.js';
 
 export interface SessionRow {
   readonly id: string;
@@ -31,6 +32,9 @@ export interface SessionStore {
   isClosed(sessionId: string): Promise<boolean>;
   /** The first of them follows on the entry that the ref names as the newest, where it names one; whoever came between makes it a conflict. */
   insertEntries(ref: SessionRef, drafts: readonly EntryDraft[], at: string): Write[];
+  /** The rows of conversations that were held elsewhere, with their entries. */
+  restore(ownerId: string, sessions: readonly RestoredSession[]): Write[];
+  newestOf(actor: Actor, sessionIds: readonly string[]): Promise<Record<string, number>>;
   agentOf(sessionId: string): Promise<string | undefined>;
   /** Newest first, two at most. */
   labelled(actor: Actor, agentId: string, label: string): Promise<SessionRow[]>;
@@ -61,6 +65,15 @@ export const createSessionStore = (db: Db): SessionStore => {
   const sessions = db.table('sessions');
   const entries = db.table('entries');
   const closed = db.table('closed');
+  // The assignment that changes nothing makes it one row for one that exists, too.
+  const insertSession: SessionStore['insertSession'] = (row) =>
+    db.sql(
+      `INSERT INTO ${sessions}(id, agent_id, owner_id, label, created_at, aside) SELECT ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM ${closed} WHERE id = ?) ON CONFLICT (id) DO UPDATE SET id = excluded.id`,
+      [row.id, row.agentId, row.ownerId, row.label, row.at, row.aside ? 1 : null, row.id],
+      { expect: 1 },
+    );
+  // Nobody else added to it meanwhile: the entries that follow would have other numbers.
+  const FOLLOWS = `UPDATE ${sessions} SET id = id WHERE id = ? AND (SELECT MAX(e.seq) FROM ${entries} e WHERE e.session_id = ?) = ?`;
   return {
     counts: async (actor, agentIds, since) => {
       const reads = idGroups(agentIds).map((group) =>
@@ -90,13 +103,7 @@ export const createSessionStore = (db: Db): SessionStore => {
         .first<RawEntry>({ from: 'entries', columns: ENTRY_COLUMNS, where: { session_id: sessionId, kind: 'summary' }, order: [{ column: 'seq', descending: true }] });
       return row ? toEntry(sessionId, row) : undefined;
     },
-    // The assignment that changes nothing makes it one row for one that exists, too.
-    insertSession: (row) =>
-      db.sql(
-        `INSERT INTO ${sessions}(id, agent_id, owner_id, label, created_at, aside) SELECT ?, ?, ?, ?, ?, ? WHERE NOT EXISTS (SELECT 1 FROM ${closed} WHERE id = ?) ON CONFLICT (id) DO UPDATE SET id = excluded.id`,
-        [row.id, row.agentId, row.ownerId, row.label, row.at, row.aside ? 1 : null, row.id],
-        { expect: 1 },
-      ),
+    insertSession,
     isClosed: async (sessionId) => (await db.system('sessions that were taken away').first({ from: 'closed', columns: ['id'], where: { id: sessionId } })) !== undefined,
     insertEntries: (ref, drafts, at) => {
       const rows = drafts.map((draft, index) => ({
@@ -117,6 +124,27 @@ export const createSessionStore = (db: Db): SessionStore => {
         { expect: 1 },
       );
       return rest.length === 0 ? [follows] : [follows, db.insert('entries', rest)];
+    },
+    restore: (ownerId, restored) => {
+      const begun = restored.filter(({ after }) => after === 0);
+      const rows = restored.flatMap((session) => restoredEntries(session));
+      return [
+        ...begun.map(({ id, agentId, label, createdAt }) => insertSession({ id, agentId, ownerId, label, at: createdAt })),
+        ...(begun.length === 0 ? [] : [db.update('sessions', ['id'], begun.map(restoredColumns), { expect: 'each' })]),
+        ...restored.filter(({ after }) => after > 0).map(({ id, after }) => db.sql(FOLLOWS, [id, id, after], { expect: 1 })),
+        ...(rows.length === 0 ? [] : [db.insert('entries', rows)]),
+      ];
+    },
+    newestOf: async (actor, sessionIds) => {
+      const reads = idGroups(sessionIds).map((group) =>
+        db
+          .as(actor)
+          .read<{ id: string; seq: number | null }>(
+            `SELECT s.id, (SELECT MAX(e.seq) FROM ${entries} e WHERE e.session_id = s.id) AS seq FROM ${sessions} s WHERE s.id IN (${group.map(() => '?').join(', ')})`,
+            group,
+          ),
+      );
+      return Object.fromEntries((await Promise.all(reads)).flat().map(({ id, seq }) => [id, Number(seq ?? 0)]));
     },
     agentOf: async (sessionId) => (await db.system('whose agent a session is').first<{ agent_id: string }>({ from: 'sessions', columns: ['agent_id'], where: { id: sessionId } }))?.agent_id,
     labelled: async (actor, agentId, label) => {
@@ -147,6 +175,27 @@ export const createSessionStore = (db: Db): SessionStore => {
     discard: (sessionId) => [db.remove('entries', { session_id: sessionId }), db.remove('said', { session_id: sessionId }), db.remove('sessions', { id: sessionId })],
   };
 };
+
+const restoredEntries = ({ id, after, entries }: RestoredSession): Row[] =>
+  entries.map(({ at, ...draft }, index) => ({
+    session_id: id,
+    seq: after + 1 + index,
+    kind: draft.kind,
+    run_id: draft.runId,
+    body: JSON.stringify(bodyOf(draft)),
+    at,
+    pending: 1,
+  }));
+
+const restoredColumns = ({ id, tags, isArchived, branch, isUnchosen }: RestoredSession): Row => ({
+  id,
+  tags: tagsText(checkedTags(tags)),
+  archived: isArchived ? 1 : null,
+  branched_from: branch?.from ?? null,
+  branched_through: branch?.through ?? null,
+  conversation_id: branch?.conversation ?? null,
+  unchosen: isUnchosen ? 1 : null,
+});
 
 const toSession = (row: Row): SessionRow => ({
   id: String(row.id),

@@ -87,7 +87,7 @@ const Download = Type.Object({
   data: Type.String(),
 });
 
-export const Skills = defineService('skills', '1.0.0', {
+export const Skills = defineService('skills', '1.1.0', {
   /** Base addresses of hubs, as set; empty where there is none. */
   hubs: method([], Type.Object({ url: Type.String(), mirrorUrl: Type.String() })),
   installed: method([Actor], Type.Array(Type.Object({ name: Type.String(), version: Type.String(), slug: Nullable(Type.String()) })), { what: 'sees which skills are installed' }),
@@ -95,6 +95,21 @@ export const Skills = defineService('skills', '1.0.0', {
   registry: method([Actor], Type.Array(Type.Object({ name: Type.String(), description: Type.String(), version: Type.String(), author: Type.String(), tags: Type.Array(Type.String()) })), {
     what: 'sees the skills of the local registry',
   }),
+  /** Installs the files of a folder, as POST /api/skills/install does with a local one. */
+  installFiles: method(
+    [
+      Actor,
+      Type.Object({
+        from: Type.String({ description: 'Where the folder is from, for people' }),
+        folder: Type.String({ description: 'Its name, where its file has none' }),
+        /** In base64. */
+        files: Type.Array(Type.Object({ path: Type.String(), data: Type.String() })),
+      }),
+      InstallChoices,
+    ],
+    Installed,
+    { what: 'installs skills', changes: true },
+  ),
   planDownload: method([Actor, Download], SkillPlan),
   /** Throws what `POST /api/skills/install` answers. */
   installDownload: method([Actor, Download, InstallChoices], Installed),

@@ -64,6 +64,7 @@ export default defineExtension({
       installed: () => library.list().map(({ name, skill, source }) => ({ name, version: skill?.version ?? '', slug: source.slug ?? null })),
       registry: async () => (await registry()).filter(({ error }) => error === null).map(({ name, description, version, author, tags }) => ({ name, description, version, author, tags: [...tags] })),
       planDownload: async (_actor: Actor, download) => library.plan(await installs.ofHub(download)),
+      installFiles: async (actor, folder, choices) => installs.put(actor, installs.ofFiles(folder), choices, undefined),
       installDownload: async (actor, download, choices) => installs.put(actor, await installs.ofHub(download), choices, undefined),
     });
     ctx.hooks.tap(RunContext, (system, { agent }) => {

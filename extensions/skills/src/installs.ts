@@ -4,6 +4,7 @@ import type { Installed, InstallChoices, SkillPlan } from './contract.js';
 import { skillErrors } from './errors.js';
 import { type FetchedSkill, fetchSkill, ofDownload, type SourceContext } from './install/sources.js';
 import type { Entry, Library } from './library.js';
+import { filesOfSkill } from './install/pack.js';
 import { secretName } from './run/script-tools.js';
 
 export interface Wanted {
@@ -20,12 +21,20 @@ export interface HubDownload {
   readonly data: string;
 }
 
+export interface FolderFiles {
+  readonly from: string;
+  readonly folder: string;
+  readonly files: ReadonlyArray<{ readonly path: string; readonly data: string }>;
+}
+
 type Credentials = Readonly<Record<string, string>> | undefined;
 
 export interface Installs {
   plan(wanted: Wanted): Promise<SkillPlan>;
   install(actor: Actor, wanted: Wanted, choices: InstallChoices, credentials: Credentials): Promise<Installed>;
   put(actor: Actor, fetched: FetchedSkill, choices: InstallChoices, credentials: Credentials): Promise<Installed>;
+  /** Files of a folder that somebody else has read. */
+  ofFiles(folder: FolderFiles): FetchedSkill;
   ofHub(download: HubDownload): Promise<FetchedSkill>;
   /** Its stored values go with it. */
   uninstall(name: string): Promise<string>;
@@ -45,6 +54,14 @@ export const createInstalls = ({ ctx, library }: { readonly ctx: SourceContext &
     plan: async (wanted) => library.plan(await fetched(wanted)),
     install: async (actor, wanted, choices, credentials) => put(actor, await fetched(wanted), choices, credentials),
     put,
+    ofFiles: ({ from, folder, files }) => {
+      const found = filesOfSkill(
+        files.map(({ path, data }) => ({ path, bytes: Buffer.from(data, 'base64'), isProgram: false })),
+        undefined,
+        from,
+      );
+      return { source: { type: 'local', from }, files: found.files, folder: found.folder || folder };
+    },
     ofHub: ({ type, slug, version, name, data }) => ofDownload({ type, slug, version }, Buffer.from(data, 'base64'), name),
     uninstall: async (name) => {
       const { name: own } = library.get(name);

@@ -40,6 +40,12 @@ describe('apply_patch', () => {
     expect((await dir.list('.')).map(({ name }) => name)).to.deep.equal(['sub']);
   });
 
+  it('leaves a file of UTF-16 in its encoding', async () => {
+    await dir.write('win.txt', Buffer.from('\uFEFFeins\nzwei ü\n', 'utf16le'));
+    await apply(patchOf('*** Update File: win.txt', '@@', ' eins', '-zwei ü', '+drei ß'));
+    expect((await readFile(join(home, 'win.txt'))).equals(Buffer.from('\uFEFFeins\ndrei ß\n', 'utf16le'))).to.equal(true);
+  });
+
   it('P1 changes nothing when one of several files does not fit', async () => {
     await dir.write('a.txt', 'a\n');
     await dir.write('b.txt', 'b\n');

@@ -103,7 +103,7 @@ export const Triggers = defineCollection({
       method: 'GET',
       summary: 'List fires and skips of a trigger, newest first',
       description: 'The newest 200, each with the reason why it was skipped or failed.',
-      answer: Type.Object({ history: Type.Array(Fire), total: Type.Integer() }),
+      answer: Type.Object({ history: Type.Array(Fire), total: Type.Integer(), why: Type.String({ description: 'Why it did or did not fire last, in a sentence' }) }),
       command: {
         output: {
           kind: 'table',
@@ -126,6 +126,15 @@ export const CounterRows = defineTable('counters', '1.0.0', {
   agent: 'agent_id',
 });
 export type CounterRow = RowOf<typeof CounterRows>;
+
+/** Which triggers a manifest made, by what it says of each. */
+export const ManifestRows = defineTable('manifest_triggers', '1.0.0', {
+  columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, agent_id: text, trigger_id: text },
+  owner: 'owner_id',
+  agent: 'agent_id',
+  indexes: [['agent_id'], ['trigger_id']],
+});
+export type ManifestRow = RowOf<typeof ManifestRows>;
 
 /** When a trigger fired last for a subject. */
 export const CooldownRows = defineTable('cooldowns', '1.0.0', {

@@ -1,16 +1,19 @@
 import { type Actor, defineExtension, KernelReady, openCollection, type OpenCollection } from '@svc/api';
-import { Agents } from '@svc/ext-agents/contract';
+import { AgentChanged, Agents, AgentSpawned, AgentSpawning } from '@svc/ext-agents/contract';
 import { createRunEnds, RunEnded, Runs } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { Workflows } from '@svc/ext-workflows/contract';
+import { manifestTriggerTable } from '../migrations/0002_manifest.js';
 import { triggerTables } from '../migrations/0001_init.js';
 import { TriggersSection } from './config.js';
 import * as contract from './contract.js';
 import { COMMON_SOURCES, type FireRow, type Trigger, Triggers } from './contract.js';
 import { createEngine } from './engine.js';
 import { createFires } from './fires.js';
+import { createManifestTriggers } from './manifest-triggers.js';
 import { ownSources } from './own-sources.js';
 import { countersOf, triggerRules } from './rules.js';
+import { whyOf } from './why.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -27,16 +30,18 @@ const shown = ({ owner_id: _owner, trigger_id: _trigger, agent_id: _agent, event
 export default defineExtension({
   contract,
   collections: [Triggers],
-  tables: [contract.CounterRows, contract.CooldownRows, contract.FireRows],
-  migrations: [triggerTables],
+  tables: [contract.CounterRows, contract.CooldownRows, contract.FireRows, contract.ManifestRows],
+  migrations: [triggerTables, manifestTriggerTable],
   config: [TriggersSection],
+  commands: [{ command: 'triggers why', summary: 'say why a trigger did or did not fire', operation: 'listTriggerHistory', args: ['id'], output: { kind: 'line', text: '{why}' } }],
   commandWords: [
     {
       word: 'triggers',
       summary: 'when something happens: list, create, history',
-      usage: 'triggers list|create|get|update|history|delete',
+      usage: 'triggers list|create|get|update|history|why|delete',
       order: 35,
       synonyms: [
+        { word: 'why trigger', means: 'triggers why', runs: true, takesArguments: true },
         { word: 'trigger list', means: 'triggers list', runs: true, takesArguments: true },
         { word: 'trigger create', means: 'triggers create', runs: true, takesArguments: true },
       ],
@@ -70,7 +75,8 @@ export default defineExtension({
         history: async ({ actor, item }) => {
           const reader = db.as(actor);
           const rows = await reader.select<FireRow>({ from: 'fires', where: { trigger_id: item.id }, order: [{ column: 'fired_at', descending: true }, { column: 'id' }], limit: MAX_SHOWN });
-          return { history: rows.map(shown), total: await reader.count('fires', { trigger_id: item.id }) };
+          const [total, counters] = await Promise.all([reader.count('fires', { trigger_id: item.id }), countersOf({ db }, [item.id])]);
+          return { history: rows.map(shown), total, why: whyOf(item, counters.get(item.id)?.fire_count ?? 0, rows) };
         },
       },
     });
@@ -105,6 +111,9 @@ export default defineExtension({
       settings,
       read: async () => (await triggers.list(all, { limit: MAX_TRIGGERS })).rows.filter(({ enabled }: Trigger) => enabled),
     });
+    const ofManifests = createManifestTriggers({ actors, agents, db, log, schemas: ctx.schemas, triggers, workflows });
+    ctx.hooks.tap(AgentSpawning, ({ actor, manifest }) => ofManifests.verdict(actor, manifest));
+    for (const event of [AgentSpawned, AgentChanged]) events.on(event, ({ ownerId, agentId }) => ofManifests.reconcile(ownerId, agentId));
     ctx.hooks.tap(KernelReady, async () => {
       await engine.reload();
       await engine.receive({ kind: 'system', ownerId: null, key: `started:${ids.uuid()}`, subject: 'daemon', text: 'The daemon started.', data: {} });

@@ -29,7 +29,7 @@ export const triggerRules = (deps: RuleDeps) => ({
     if (!before) return [deps.db.insert('counters', [{ trigger_id: item.id, owner_id: item.owner_id, agent_id: item.agent_id, fire_count: 0, last_fired_at: null }])];
     return JSON.stringify(before.pattern) === JSON.stringify(item.pattern) ? [] : [deps.db.remove('cooldowns', { trigger_id: item.id }, { expect: 'any' })];
   },
-  alsoDeleted: ({ item }: ChangeOf<Fields>): Write[] => ['counters', 'cooldowns', 'fires'].map((table) => deps.db.remove(table, { trigger_id: item.id }, { expect: 'any' })),
+  alsoDeleted: ({ item }: ChangeOf<Fields>): Write[] => ['counters', 'cooldowns', 'fires', 'manifest_triggers'].map((table) => deps.db.remove(table, { trigger_id: item.id }, { expect: 'any' })),
 });
 
 /** By id, with what was counted of each. */

@@ -103,7 +103,7 @@ export const Webhooks = defineCollection({
       method: 'GET',
       summary: 'List what was sent, newest first',
       description: 'The newest 200. Those that ended are stored for thirty days.',
-      answer: Type.Object({ deliveries: Type.Array(Delivered), total: Type.Integer() }),
+      answer: Type.Object({ deliveries: Type.Array(Delivered), total: Type.Integer(), why: Type.String({ description: 'Why the newest was or was not taken, in a sentence' }) }),
       command: {
         output: {
           kind: 'table',
@@ -175,6 +175,14 @@ export const DeliveryRows = defineTable('deliveries', '1.0.0', {
   indexes: [['webhook_id', 'created_at'], ['created_at']],
 });
 export type DeliveryRow = RowOf<typeof DeliveryRows>;
+
+/** Calls of hooks that said who they are, for as long as one that comes again is known. */
+export const HookCalls = defineTable('hook_calls', '1.0.0', {
+  columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, created_at: text },
+  owner: 'owner_id',
+  indexes: [['created_at']],
+});
+export type HookCallRow = RowOf<typeof HookCalls>;
 
 /** One event on its way to one address. */
 export const WebhookDelivery = defineWork('webhook-delivery', '1.0.0', {

@@ -17,5 +17,19 @@ export const webhookErrors = defineErrors('webhooks', {
   },
   too_many: { status: 400, retry: false, message: (limit: number) => `You may have ${limit} webhooks.`, hint: 'Delete one first.' },
   unsupported: { status: 400, retry: false, message: (what: string, why: string) => `${what} is not supported: ${why}`, hint: 'Leave it out.' },
+  no_token: {
+    status: 401,
+    retry: false,
+    message: () => 'A hook needs a token, a signature or an API key.',
+    hint: 'Send the token of [webhook_triggers] as `Authorization: Bearer TOKEN`, sign with it, or use an API key.',
+  },
+  bad_signature: { status: 401, retry: false, message: (why: string) => `The signature is refused: ${why}.`, hint: 'Sign the exact bytes of the body with the text of the token.' },
+  too_large: { status: 413, retry: false, message: (limit: number) => `A call may have ${limit} bytes.`, hint: 'Send less, or raise max_payload_bytes under [webhook_triggers].' },
+  too_many_calls: {
+    status: 429,
+    retry: true,
+    message: (limit: number) => `An address may call hooks ${limit} times a minute.`,
+    hint: 'Try again in a minute, use an API key, or raise rate_limit_per_minute under [webhook_triggers].',
+  },
   run_failed: { status: 500, retry: true, message: (why: string) => `The agent did not answer: ${why}`, hint: 'GET /api/runs shows each run with its reason.' },
 });

@@ -2,18 +2,21 @@
  * Messages for agents from other programs.
  *
  * H1  Their text has the label ExternalNetwork, and is never a slash command.
- * H2  A call that comes again with its id asks its agent once.
+ * H2  A call that comes again with its id within 24 hours asks its agent once.
  */
-import { type Actor, type Clock, type Db, type Events, OneOf, reply, type Req, type RouteDecl, routeGroup, type Streams, Type } from '@svc/api';
+import { createHash } from 'node:crypto';
+import { type Actor, type Clock, type Db, type Events, isSvcError, OneOf, reply, type Req, type RouteDecl, routeGroup, type Streams, Type } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import { RunFrames, type RunsService, type Submitted, untilEnd } from '@svc/ext-runs/contract';
 import { WebhookWake } from '@svc/ext-triggers/contract';
+import type { HookCallers } from './callers.js';
+import { type HookCallRow, HookCalls } from './contract.js';
 import { webhookErrors } from './errors.js';
 
-export interface HookDeps {
+export interface HookDeps extends HookCallers {
   readonly db: Db;
   readonly events: Events;
-  readonly clock: Pick<Clock, 'sleep'>;
+  readonly clock: Pick<Clock, 'sleep' | 'now' | 'iso'>;
   readonly streams: Streams;
   readonly agents: Pick<AgentsService, 'find' | 'list'>;
   readonly runs: Pick<RunsService, 'submit' | 'get'>;
@@ -23,12 +26,18 @@ const MAX_WAKE_CHARS = 4_096;
 const MAX_MESSAGE_CHARS = 16_384;
 const MAX_BODY_BYTES = 262_144;
 const DEFAULT_SECS = 120;
-const MAX_KEY_CHARS = 200;
+/** A signed call is known by the id that it signs. */
+const SIGNED_ID = 'webhook-id';
+export const KEPT_MS = 24 * 3_600_000;
 const KEY_HEADERS = ['idempotency-key', 'webhook-id', 'x-github-delivery'];
 const HOOK_COST = 10;
+const WHO =
+  'Needs an API key; where `[webhook_triggers]` is enabled, the token in its place, or a signature by the text of the token: that of Standard Webhooks, or `X-Hub-Signature-256`. What comes again with its id within 24 hours is done once.';
 
-const route = routeGroup({ area: 'webhooks', errors: [404] });
-const KeyHeaders = Type.Object(Object.fromEntries(KEY_HEADERS.map((name) => [name, Type.Optional(Type.String({ description: 'What comes again with it asks the agent once' }))])));
+const route = routeGroup({ area: 'webhooks', errors: [404, 409] });
+const SIGNED_BY = ['webhook-timestamp', 'webhook-signature', 'x-hub-signature-256'];
+const headed = (names: readonly string[], description: string) => names.map((name) => [name, Type.Optional(Type.String({ description }))] as const);
+const KeyHeaders = Type.Object(Object.fromEntries([...headed(KEY_HEADERS, 'What comes again with it asks the agent once'), ...headed(SIGNED_BY, 'Of a signature by the token')]));
 const AgentName = Type.Optional(Type.String({ minLength: 1, maxLength: 128, description: 'Id or name; by default your first agent' }));
 
 const agentOf = async ({ agents }: HookDeps, actor: Actor, named: string | undefined): Promise<Agent> => {
@@ -37,17 +46,48 @@ const agentOf = async ({ agents }: HookDeps, actor: Actor, named: string | undef
   return found;
 };
 
-const submit = ({ runs }: HookDeps, actor: Actor, agent: Agent, text: string, headers: Req['headers']): Promise<Submitted> => {
-  const key = KEY_HEADERS.map((name) => headers[name]).find((value) => value !== undefined && value !== '');
-  return runs.submit(actor, {
+interface Asked {
+  readonly actor: Actor;
+  readonly agent: Agent;
+  readonly text: string;
+  readonly headers: Req['headers'];
+}
+
+const submit = async (deps: HookDeps, name: 'wake' | 'agent', { actor, agent, text, headers }: Asked): Promise<Submitted> => {
+  const names = headers['webhook-signature'] === undefined ? KEY_HEADERS : [SIGNED_ID];
+  const said = names.map((header) => headers[header]).find((value) => value !== undefined && value !== '');
+  const key = said === undefined ? undefined : await keyOf(deps, actor.ownerId, `${name}\n${said}`);
+  return deps.runs.submit(actor, {
     agentId: agent.id,
     door: 'internal',
     cause: { kind: 'webhook' },
     via: { channel: 'webhook' },
     parts: [{ type: 'text', text }],
     origin: { labels: ['ExternalNetwork'], source: 'a webhook' },
-    ...(key === undefined ? {} : { key: `hook:${key.slice(0, MAX_KEY_CHARS)}` }),
+    ...(key === undefined ? {} : { key }),
   });
+};
+
+/** The key of the run that this call asks for: the same one for 24 hours, on every daemon. */
+const keyOf = async ({ db, clock }: HookDeps, ownerId: string, said: string): Promise<string> => {
+  const id = createHash('sha256').update(`${ownerId}\n${said}`).digest('hex');
+  const known = (): Promise<HookCallRow | undefined> => db.system('calls of hooks').first<HookCallRow>({ from: HookCalls.name, where: { id } });
+  const isKept = (row: HookCallRow): boolean => clock.now() - Date.parse(row.created_at) < KEPT_MS;
+  const before = await known();
+  let row = before;
+  if (!before || !isKept(before)) {
+    const now: HookCallRow = { id, owner_id: ownerId, created_at: clock.iso() };
+    const claim = before ? [db.remove(HookCalls.name, { id, created_at: before.created_at }, { expect: 1 })] : [];
+    row = await db.commit([...claim, db.insert(HookCalls.name, [now])]).then(
+      () => now,
+      (error: unknown) => {
+        // The same call came twice at once.
+        if (isSvcError(error) && error.code === 'storage_conflict') return known();
+        throw error;
+      },
+    );
+  }
+  return `hook:${id}:${row?.created_at ?? ''}`;
 };
 
 export const hookRoutes = (deps: HookDeps): RouteDecl[] => [wake(deps), ask(deps)];
@@ -58,10 +98,12 @@ const wake = (deps: HookDeps): RouteDecl =>
     method: 'POST',
     path: '/api/hooks/wake',
     summary: 'Wake an agent',
-    description: 'Tells an agent what happened, and does not wait for it. Needs an API key.',
+    description: `Tells an agent what happened, and does not wait for it. ${WHO}`,
     examples: { 'something happened': { text: 'The build failed.' }, 'say it to one agent': { text: 'A visitor rang.', agent_id: 'assistant' }, 'at once': { text: 'The disk is full.', mode: 'now' } },
     cost: HOOK_COST,
     maxBodyBytes: MAX_BODY_BYTES,
+    keepsBytes: true,
+    callers: deps.callers,
     headers: KeyHeaders,
     body: Type.Object({
       // Newlines and tabs are the only control characters.
@@ -71,10 +113,12 @@ const wake = (deps: HookDeps): RouteDecl =>
     }),
     audit: 'hook_wake',
     responses: { 200: Type.Object({ status: OneOf(['accepted']), mode: OneOf(['now']), agent_id: Type.String(), run_id: Type.String() }) },
-    handler: async ({ actor, body, headers }) => {
+    handler: async (req) => {
+      const { body, headers } = req;
+      const actor = await deps.proved(req);
       if (body.mode === 'next_heartbeat') throw webhookErrors.unsupported('The mode next_heartbeat', 'agents have no heartbeat.');
       const agent = await agentOf(deps, actor, body.agent_id);
-      const { runId, replayed } = await submit(deps, actor, agent, body.text, headers);
+      const { runId, replayed } = await submit(deps, 'wake', { actor, agent, text: body.text, headers });
       if (!replayed) await deps.db.commit([deps.events.event(WebhookWake, { ownerId: actor.ownerId, id: runId, agentId: agent.id, text: body.text })]);
       return reply(200, { status: 'accepted', mode: 'now', agent_id: agent.id, run_id: runId });
     },
@@ -86,7 +130,7 @@ const ask = (deps: HookDeps): RouteDecl =>
     method: 'POST',
     path: '/api/hooks/agent',
     summary: 'Ask an agent and wait for its answer',
-    description: 'Needs an API key. After `timeout_secs`, or when the agent waits for a person, the answer is 202 and the run goes on.',
+    description: `After \`timeout_secs\`, or when the agent waits for a person, the answer is 202 and the run goes on. ${WHO}`,
     examples: {
       'ask your first agent': { message: 'Summarize: the build failed.' },
       'ask one agent, briefly': { message: 'Is it raining?', agent: 'assistant', timeout_secs: 30 },
@@ -94,6 +138,8 @@ const ask = (deps: HookDeps): RouteDecl =>
     },
     cost: HOOK_COST,
     maxBodyBytes: MAX_BODY_BYTES,
+    keepsBytes: true,
+    callers: deps.callers,
     headers: KeyHeaders,
     errors: [500],
     body: Type.Object({
@@ -115,11 +161,13 @@ const ask = (deps: HookDeps): RouteDecl =>
       }),
       202: Type.Object({ status: OneOf(['running']), agent_id: Type.String(), run_id: Type.String() }),
     },
-    handler: async ({ actor, body, headers, signal }) => {
+    handler: async (req) => {
+      const { body, headers, signal } = req;
+      const actor = await deps.proved(req);
       if (body.deliver === true || body.channel !== undefined) throw webhookErrors.unsupported('Delivery to a channel', 'svc has no channels yet.');
       if (body.model !== undefined) throw webhookErrors.unsupported('`model`', 'an agent answers with the model of its manifest.');
       const agent = await agentOf(deps, actor, body.agent);
-      const submitted = await submit(deps, actor, agent, body.message, headers);
+      const submitted = await submit(deps, 'agent', { actor, agent, text: body.message, headers });
       await untilEnd((over) => deps.streams.final(RunFrames, submitted.topic, over), deps.clock, (body.timeout_secs ?? DEFAULT_SECS) * 1_000, signal);
       const { status, result, error } = await deps.runs.get(actor, submitted.runId);
       const about = { agent_id: agent.id, run_id: submitted.runId };

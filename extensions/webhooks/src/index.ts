@@ -1,17 +1,23 @@
+import { Auth } from '@svc/ext-auth/contract';
 import { Agents } from '@svc/ext-agents/contract';
 import { Runs } from '@svc/ext-runs/contract';
 import { type Actor, type ChangeOf, defineExtension, KernelReady, openCollection, type OpenCollection, reply, routeGroup, Type } from '@svc/api';
 import { webhookTables } from '../migrations/0001_init.js';
+import { hookCallTable } from '../migrations/0002_calls.js';
+import { createHookCallers } from './callers.js';
+import { WebhookTriggersSection } from './config.js';
 import * as contract from './contract.js';
 import { type DeliveryRow, EventSubscriptions, kindOf, MAX_WEBHOOKS, Webhooks } from './contract.js';
 import { type Address, createDeliveries } from './delivery.js';
 import { webhookErrors } from './errors.js';
-import { hookRoutes } from './hooks.js';
+import { hookRoutes, KEPT_MS } from './hooks.js';
 import { createSources } from './sources.js';
+import { whyOf } from './why.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const KEEP_MS = 30 * 24 * HOUR_MS;
+const TOKEN = 'webhook_triggers.token';
 const MAX_SHOWN = 200;
 
 const route = routeGroup({ area: 'webhooks' });
@@ -19,9 +25,19 @@ const route = routeGroup({ area: 'webhooks' });
 export default defineExtension({
   contract,
   collections: [Webhooks, EventSubscriptions],
-  tables: [contract.DeliveryRows],
-  migrations: [webhookTables],
+  tables: [contract.DeliveryRows, contract.HookCalls],
+  migrations: [webhookTables, hookCallTable],
+  config: [WebhookTriggersSection],
+  commandWords: [
+    {
+      word: 'webhooks',
+      summary: 'send events to web addresses: list, create, deliveries',
+      order: 36,
+      synonyms: [{ word: 'why webhook', means: 'webhooks why', runs: true, takesArguments: true }],
+    },
+  ],
   commands: [
+    { command: 'webhooks why', summary: 'say why a webhook did or did not send', operation: 'listWebhookDeliveries', args: ['id'], output: { kind: 'line', text: '{why}' } },
     {
       command: 'webhooks subscriptions',
       summary: 'list event subscriptions',
@@ -61,7 +77,7 @@ export default defineExtension({
         deliveries: async ({ actor, item }) => {
           const reader = db.as(actor);
           const rows = await reader.select<DeliveryRow>({ from: 'deliveries', where: { webhook_id: item.id }, order: [{ column: 'created_at', descending: true }], limit: MAX_SHOWN });
-          return { deliveries: rows.map(deliveredOf), total: await reader.count('deliveries', { webhook_id: item.id }) };
+          return { deliveries: rows.map(deliveredOf), total: await reader.count('deliveries', { webhook_id: item.id }), why: whyOf(item, rows) };
         },
       },
     });
@@ -98,6 +114,7 @@ export default defineExtension({
     ctx.timers.every('prune-deliveries', HOUR_MS, async () => {
       const before = new Date(clock.now() - KEEP_MS).toISOString();
       await db.commit([db.remove('deliveries', { created_at: { lt: before }, status: ['sent', 'dead'] }, { expect: 'any' })]);
+      await db.commit([db.remove('hook_calls', { created_at: { lt: new Date(clock.now() - KEPT_MS).toISOString() } }, { expect: 'any' })]);
       await Promise.all([hooks.sweepSecrets(), subscriptions.sweepSecrets()]);
     });
     const listSubscriptions = route({
@@ -109,7 +126,15 @@ export default defineExtension({
       responses: { 200: Type.Array(EventSubscriptions.item) },
       handler: async ({ actor }) => reply(200, [...(await subscriptions.list(actor, { limit: MAX_WEBHOOKS })).rows]),
     });
-    ctx.routes.add(...hooks.routes, ...subscriptions.routes, listSubscriptions, ...hookRoutes({ db, events, clock, streams: ctx.streams, agents, runs }));
+    const callers = createHookCallers({
+      actors,
+      auth: ctx.services.optional(Auth),
+      clock,
+      log,
+      settings: () => ctx.config.get(WebhookTriggersSection),
+      token: (env) => ctx.secrets.login({ secret: TOKEN, env }),
+    });
+    ctx.routes.add(...hooks.routes, ...subscriptions.routes, listSubscriptions, ...hookRoutes({ ...callers, db, events, clock, streams: ctx.streams, agents, runs }));
   },
 });
 

@@ -5,9 +5,11 @@ import type { AddressInfo } from 'node:net';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
+import { Webhook } from 'standardwebhooks';
 
 const KEYS = { owner: 'webhooks-root-key', alice: 'webhooks-alice-key', bob: 'webhooks-bob-key' };
 const person = (name: 'alice' | 'bob'): string => `[[users]]\nname = "${name}"\nrole = "user"\napi_key_hash = "sha256:${createHash('sha256').update(KEYS[name]).digest('hex')}"\n`;
+const TOKEN = 'the token of hooks, which is long';
 const WHSEC = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 interface Received {
@@ -51,8 +53,9 @@ describe('webhooks', function () {
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     base = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
     world = await bootWithModel(undefined, {
-      config: `api_key = "${KEYS.owner}"\n${OPEN_RATE}[web.fetch]\nssrf_allowed_hosts = ["127.0.0.1"]\n${person('alice')}${person('bob')}`,
+      config: `api_key = "${KEYS.owner}"\n${OPEN_RATE}[web.fetch]\nssrf_allowed_hosts = ["127.0.0.1"]\n[webhook_triggers]\nenabled = true\n${person('alice')}${person('bob')}`,
       key: KEYS.owner,
+      env: { SVC_WEBHOOK_TOKEN: TOKEN },
     });
     [alice, bob] = [world.kernel.as(KEYS.alice), world.kernel.as(KEYS.bob)];
     agent = await spawn('greeter', alice);
@@ -70,6 +73,7 @@ describe('webhooks', function () {
   const hook = async (fields: object = {}): Promise<string> => (await alice.expect(200, 'POST', '/api/webhooks', { name: 'mine', url: `${base}/hook`, events: ['all'], ...fields })).body.id;
   const remove = (id: string) => alice.expect(200, 'DELETE', `/api/webhooks/${id}`);
   const deliveries = async (id: string): Promise<Delivery[]> => (await alice.expect(200, 'GET', `/api/webhooks/${id}/deliveries`)).body.deliveries;
+  const why = async (id: string): Promise<string> => (await alice.expect(200, 'GET', `/api/webhooks/${id}/deliveries`)).body.why;
   const until = async <T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> => {
     for (let tries = 0; tries < 400; tries += 1) {
       const found = await look();
@@ -118,6 +122,7 @@ describe('webhooks', function () {
     const key = Buffer.from(WHSEC.slice('whsec_'.length), 'base64');
     const signed = `${sent.headers['webhook-id']}.${sent.headers['webhook-timestamp']}.${sent.body}`;
     expect(sent.headers['webhook-signature']).to.equal(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
+    new Webhook(WHSEC).verify(sent.body, sent.headers as Record<string, string>);
     expect(await delivered(id, 'sent')).to.deep.include({ id: sent.headers['webhook-id'], event: 'agent_spawned', attempts: 1, response_status: 200, reason: null });
     await spawn('onlooker', bob);
     await alice.expect(200, 'DELETE', `/api/agents/${made}?confirm=true`);
@@ -132,7 +137,9 @@ describe('webhooks', function () {
     await alice.expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'hello' });
     const waiting = await until(async () => (await deliveries(id)).find(({ attempts }) => attempts === 1), 'the first attempt');
     expect(waiting).to.deep.include({ status: 'pending', response_status: 302, reason: 'the target answered 302' });
+    expect(await why(id)).to.match(/was not taken \(one attempt: the target answered 302\); the next attempt is at 2/);
     await delivered(id, 'sent');
+    expect(await why(id)).to.match(/^The event message_completed of \S+ was taken at \S+ \(200, 2 attempts\)\.$/);
     expect(received.length).to.equal(2);
     const [first, second] = received;
     expect([second?.headers['webhook-id'], second?.body, second?.path]).to.deep.equal([first?.headers['webhook-id'], first?.body, '/hook']);
@@ -145,6 +152,7 @@ describe('webhooks', function () {
     await spawn('last', alice);
     expect(await delivered(id, 'dead')).to.deep.include({ attempts: 1, response_status: 410 });
     expect((await alice.expect(200, 'GET', `/api/webhooks/${id}`)).body.enabled).to.equal(false);
+    expect(await why(id)).to.match(/^It is disabled, so that nothing is sent\. The event agent_spawned of \S+ was given up after one attempt: the target answered 410/);
     await remove(id);
   });
 
@@ -191,5 +199,13 @@ describe('webhooks', function () {
     for (const body of [{ text: 'x', mode: 'next_heartbeat' }, { text: 'bell \u0007' }]) await alice.expect(400, 'POST', '/api/hooks/wake', body);
     for (const more of [{ channel: 'telegram' }, { deliver: true }, { model: 'other' }])
       expect((await alice.expect(400, 'POST', '/api/hooks/agent', { message: 'x', ...more })).body.code).to.equal('webhooks_unsupported');
+  });
+
+  it('A1 A3 takes API keys beside the token, which is the owner of the daemon here alone', async () => {
+    const token = world.kernel.as(TOKEN);
+    expect((await token.expect(200, 'POST', '/api/hooks/wake', { text: 'x' })).body.agent_id).to.equal(world.agent.id);
+    expect((await token.expect(401, 'GET', '/api/agents')).body.code).to.equal('auth_key_invalid');
+    expect((await world.kernel.as('nobody').expect(401, 'POST', '/api/hooks/wake', { text: 'x' })).body.code).to.equal('auth_key_invalid');
+    expect((await world.kernel.as('').expect(401, 'POST', '/api/hooks/wake', { text: 'x' })).body.code).to.equal('webhooks_no_token');
   });
 });

@@ -1,4 +1,5 @@
 /** Workflows, their runs and what they ask. `#/workflows/ID` is one, `#/workflows/ID/RUN` one of its runs. */
+import './workflows/workflows.css';
 import {
   addressOf,
   ago,
@@ -28,6 +29,7 @@ import {
   useLoaded,
   useState,
 } from '@svc/kit';
+import { WorkflowGraph } from './workflows/graph.js';
 import { t } from './workflows/words.js';
 
 type Workflow = OutputOf<'listWorkflows'>['workflows'][number];
@@ -186,6 +188,7 @@ const One = ({ id }: { id: string }) => {
     <>
       <PanelHead back={{ href: addressOf('workflows'), label: t('back') }} title={one.data?.name ?? t('title')} note={one.data?.steps.map(({ name }) => name).join(' → ')} />
       <PanelBody>
+        {one.data && <WorkflowGraph steps={one.data.steps} />}
         <Shown of={runs} lines={8}>
           {(rows) =>
             rows.length === 0 ? (
@@ -224,11 +227,12 @@ const OneRun = ({ id, run }: { id: string; run: string }) => {
       />
       <PanelBody>
         <Shown of={detail} lines={8}>
-          {({ state, output, error, step_results: results }) => (
+          {({ state, output, error, steps, step_results: results }) => (
             <div class="stack">
               <p role="status">
                 <State state={state} /> <bdi>{error ?? output ?? ''}</bdi>
               </p>
+              <WorkflowGraph steps={steps} results={results} />
               <Table label={t('steps')} columns={stepColumns} rows={results} keyOf={({ step_name: name }) => name} />
             </div>
           )}

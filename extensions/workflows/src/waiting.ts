@@ -1,6 +1,6 @@
 /** Waits for the end of a run, for a request that asks for its output. */
-import type { Actor, Clock, Disposable, Events } from '@svc/api';
-import { RunChanged, type RunsService } from '@svc/ext-runs/contract';
+import type { Actor, Clock, Events } from '@svc/api';
+import { RunChanged, type RunsService, untilChange } from '@svc/ext-runs/contract';
 import { type StepRow, WorkflowChanged, type WorkflowRunRow } from './contract.js';
 import { isOver } from './driver.js';
 import type { WorkflowRules } from './service.js';
@@ -12,15 +12,13 @@ export interface WaitDeps {
   readonly rules: Pick<WorkflowRules, 'run' | 'steps'>;
 }
 
-const LOOK_MS = 2_000;
-
 /** The run once it is over, or once nothing works and it waits for a person or a time, or when `untilMs` has come. */
 export const endOfRun = async (deps: WaitDeps, actor: Actor, id: string, signal: AbortSignal, untilMs = Number.POSITIVE_INFINITY): Promise<WorkflowRunRow> => {
   for (;;) {
     const row = await deps.rules.run(actor, id);
     if (isOver(row) || row.state === 'paused' || deps.clock.now() >= untilMs) return row;
     if (await waits(deps, actor, await deps.rules.steps(row))) return row;
-    await change(deps, signal);
+    await untilChange((wake) => [deps.events.on(WorkflowChanged, wake), deps.events.on(RunChanged, wake)], deps.clock, signal);
   }
 };
 
@@ -35,17 +33,4 @@ const waits = async ({ runs }: WaitDeps, actor: Actor, rows: readonly StepRow[])
     }),
   );
   return asleep.every(Boolean);
-};
-
-const change = async ({ events, clock }: WaitDeps, signal: AbortSignal): Promise<void> => {
-  const over = new AbortController();
-  let listeners: readonly Disposable[] = [];
-  await new Promise<void>((resolve) => {
-    const wake = (): void => resolve();
-    listeners = [events.on(WorkflowChanged, wake), events.on(RunChanged, wake)];
-    clock.sleep(LOOK_MS, AbortSignal.any([signal, over.signal])).then(wake, wake);
-  });
-  over.abort();
-  for (const listener of listeners) listener.dispose();
-  signal.throwIfAborted();
 };

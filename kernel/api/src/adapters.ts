@@ -141,6 +141,27 @@ export interface Dir {
   dir(path: string): Dir;
 }
 
+/** What a column of a database of another program holds. */
+export type ForeignValue = string | number | null | Uint8Array;
+
+/** A copy of a database of another program. */
+export interface ForeignDatabase {
+  /** One SELECT of at most 64 MiB. Throws `file_not_a_database`. */
+  all<T extends object = Record<string, ForeignValue>>(sql: string, args?: readonly (string | number)[]): Promise<T[]>;
+  /** Closes and deletes the copy. */
+  close(): Promise<void>;
+}
+
+/** A folder of another program: it is read, and never written. Paths are relative, never leave it, and never follow a link out of it. */
+export interface ForeignDir extends Pick<Dir, 'path' | 'read' | 'readText' | 'readStream' | 'stat' | 'list'> {
+  /** Copies a SQLite database with its WAL, and opens the copy: the original is not even locked. Throws `file_changing` when it is written meanwhile. */
+  database(path: string): Promise<ForeignDatabase>;
+  /** Ids of processes that hold locks on the file; empty where nobody does, and where the system does not say. */
+  heldBy(path: string): Promise<readonly number[]>;
+  /** Whether a process of this id runs. */
+  isRunning(pid: number): boolean;
+}
+
 /** Static files built with an extension, read-only. */
 export type Assets = Pick<Dir, 'read' | 'readText' | 'readStream' | 'stat'>;
 
@@ -157,6 +178,8 @@ export interface Files {
   readonly cache: Dir;
   /** A shared root by name, with the grant `files:<name>`. */
   root(name: FileRoot): Dir;
+  /** A folder of another program at an absolute path, links followed, that is one of `roots` or below one. Needs the grant `files:migrate`. Throws `file_outside_roots`, `file_missing`. */
+  foreign(path: string, roots: readonly string[]): Promise<ForeignDir>;
 }
 
 /** Which addresses are reached beside public ones: those that an operator configured. */
@@ -165,8 +188,9 @@ export interface Egress {
    * From now on everything below this base URL, until it is disposed of or this generation stops. Throws `fetch_bad_url`.
    * `model`, the default, needs the grant `egress:origins`. `server` needs `egress:server` and holds for this extension alone: `fetch` with that purpose
    * reaches it on private networks too, and `tcp.dial` what is allowed as `tcp://host:port`. Cloud metadata and the daemon's own port are never reached by it.
+   * `proxy`: calls of models there leave through it (http, https or socks5), whatever [proxy] and the environment say.
    */
-  allow(baseUrl: string, purpose?: 'model' | 'server'): Disposable;
+  allow(baseUrl: string, purpose?: 'model' | 'server', options?: { readonly proxy?: string | undefined }): Disposable;
   /**
    * Why a request with the purpose `webhook` to this address would be refused now: its scheme, or an address that is not public.
    * Undefined where it would be sent, and where the name cannot be resolved: each request is checked again. Needs what `fetch` needs.

@@ -280,6 +280,9 @@ export type {
   FileRoot,
   Dir,
   DirEntry,
+  ForeignDatabase,
+  ForeignDir,
+  ForeignValue,
   Assets,
   Secrets,
   Signature,
@@ -303,6 +306,7 @@ export { matchesPattern, matchesAny } from './text/pattern.js';
 export { scanToml, lineOfPath } from './text/toml-lines.js';
 export { UNSEEN } from './text/unseen.js';
 export { parsedUrl } from './text/url.js';
+export { decodeText, encodeText, encodingOf, type TextEncodingName } from './text/encoding.js';
 export { isUuid, uuidOfDigest, uuidOfHex } from './text/uuid.js';
 export { wordsOf, wordsAsked, wordList, foldedText } from './text/words.js';
 export { coversHost, isHostGranted, isPrivatePattern, targetOf } from './manifest/host-pattern.js';

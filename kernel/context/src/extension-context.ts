@@ -49,7 +49,7 @@ export function createContext(parts: ContextParts, owner: Contributor, installed
     grants.need,
   );
   const events = quota ? countedEvents(anyEvents, id, parts.clock) : anyEvents;
-  const own = contributed(parts, owner);
+  const own = contributed(parts, owner, grants);
   const lasting = <T extends object>(one: T): T => whileAlive(one, alive);
   const servers = createServerOrigins();
   const adapters = { ...fetchMembers(member, secrets, servers), ...childMembers(member, secrets) };

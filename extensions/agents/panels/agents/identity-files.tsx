@@ -34,7 +34,7 @@ const standing = async (agentId: string, name: Name, paths: readonly string[], s
   for (const path of paths) {
     try {
       const { content, encoding, rev } = await daemon.call('getAgentFile', { id: agentId, filename: path }, { signal });
-      return { path, text: content, rev, isText: encoding === 'utf-8' };
+      return { path, text: content, rev, isText: encoding !== 'base64' };
     } catch (error) {
       if (!(error instanceof SvcError) || error.code !== 'files_not_found') throw error;
     }

@@ -8,8 +8,8 @@
  */
 import { type Actor, type RowCache, type Write, isSvcError } from '@svc/api';
 import { isDeepStrictEqual } from 'node:util';
-import { type Agent, AgentChanged, type AgentEdited, type AgentManifest, type ModelChoice } from '../contract.js';
-import { agentErrors } from '../errors.js';
+import { type Agent, AgentChanged, type AgentEdited, type AgentManifest, type ModelChoice, WRONG_MANIFEST } from '../contract.js';
+import { agentErrors, wrongManifest } from '../errors.js';
 import { type ReadManifest, readManifest, readTaken } from '../manifest/manifest-reader.js';
 import { plainManifest } from '../manifest/manifest-toml.js';
 import { writtenManifest } from '../manifest/manifest-written.js';
@@ -82,6 +82,7 @@ const refuseUnlessGranted = async (deps: EditDeps, actor: Actor, agent: Agent, m
   if (deps.spawning.isEmpty()) return;
   const parent = agent.parentId === null ? undefined : await deps.store.get(actor, agent.parentId);
   const veto = await deps.spawning.call({ actor, manifest, parent: parent ?? null, changes: agent });
+  if (veto && 'deny' in veto && veto.code === WRONG_MANIFEST) throw wrongManifest(veto.deny);
   if (veto) throw agentErrors.agents_change_denied('deny' in veto ? veto.deny : `This change needs a decision first: ${veto.suspend.reason}`);
 };
 

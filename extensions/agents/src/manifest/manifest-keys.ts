@@ -8,6 +8,7 @@
  * refused  narrows, redirects or caps something that is here, and nothing keeps it: the manifest is refused unless the value changes nothing
  */
 import { OneOf, type TSchema, Type } from '@svc/api';
+import { AgentSchedule, AgentTrigger, ORPHANS } from './autonomy-keys.js';
 import { PROFILE_NAMES } from './profiles.js';
 
 export type Effect = 'acts' | 'shown' | 'waits' | 'refused';
@@ -37,7 +38,7 @@ const Free = Type.Object({}, { additionalProperties: true });
 
 const AUTONOMY = 'autonomous work';
 const SKILLS = 'skills that agents change';
-const TRIGGERS = 'triggers';
+const TRIGGERS = ;
 const WASM = 'WASM modules';
 
 const TokensPerHour = count(0, Number.MAX_SAFE_INTEGER, 'Model tokens that the agent may use within 60 minutes; 0 for no limit');
@@ -199,12 +200,12 @@ export const TOP_KEYS: Table = {
   tool_exec_backend: refused('commands run on this machine', ['', 'local'], text(64)),
   routing: refused('every question goes to the model of [model]'),
   tools: refused("tools have no settings per agent; list the agent's tools under [capabilities]"),
-  schedule: waits(AUTONOMY),
+  schedule: acts(AgentSchedule),
   session_mode: acts(OneOf(['persistent', 'new'], { description: 'Whether its triggers share one conversation, or each fire has its own. A trigger may say it for itself', default: 'persistent' })),
   priority: waits('an order among runs', Type.String()),
   max_concurrent_invocations: acts(count(1, 64, 'Fires of triggers that it works on at the same time', { default: 1 })),
-  triggers: waits(TRIGGERS),
-  reconcile_orphans: waits(TRIGGERS),
+  triggers: acts(Type.Array(AgentTrigger, { maxItems: 50, description: 'Triggers that it always has: made, changed and deleted with this list' })),
+  reconcile_orphans: acts(OneOf([...ORPHANS], { default: 'keep', description: 'What happens to its triggers that this manifest does not list, when it changes: kept, named in the log, or deleted' })),
   assignee_wake: acts(flag('Whether tasks that are assigned to it on the task board wake it', true)),
   async_tasks: waits('background tasks'),
   generate_identity_files: waits('identity files that are written at the spawn'),
@@ -227,7 +228,7 @@ export const TOP_KEYS: Table = {
   channels: acts(Type.Array(text(64), { maxItems: 50, description: 'Channels that the agent takes messages from, by name; none are named: all' })),
   channel_overrides: waits('overrides of channels by agent'),
   show_progress: waits('progress in channels'),
-  inherit_parent_context: waits('workflows'),
+  inherit_parent_context: refused('a step of a workflow says by itself whether it gets what came before: `inherit_context`', [false], Type.Boolean()),
   web_search_augmentation: waits('web search'),
   auto_dream_enabled: acts(flag('true: the agent tidies its memory by itself, where `[auto_dream] enabled` is true')),
   auto_dream_min_hours: acts(Type.Number({ minimum: 1, maximum: 8_760, description: 'Hours between two dreams of this agent, instead of `[auto_dream] min_hours`' })),

@@ -2,6 +2,7 @@
 import { type Capabilities, type CapabilityDecl, isTable, lineOfPath, scanToml } from '@svc/api';
 import type { AgentManifest, ModelChoice } from '../contract.js';
 import { invalidManifest } from '../errors.js';
+import { MIN_CONTINUOUS_SECS, scheduleFrom, triggersFrom } from './autonomy-keys.js';
 import { declaredGrants } from './declared-grants.js';
 import { readExecPolicy } from './exec-policy.js';
 import { validateManifest, type ManifestGround } from './validate-manifest.js';
@@ -27,6 +28,8 @@ type Table = Readonly<Record<string, unknown>>;
 export const readManifest = async (ground: ManifestGround, raw: Table, source?: string): Promise<ReadManifest> => {
   const { warnings } = await validateManifest(ground, raw, source);
   const notes = textsOf(raw.tags) === undefined ? ['tags is not a list of strings and was taken as empty.'] : [];
+  const pause = tableOf(tableOf(raw.schedule).continuous).check_interval_secs;
+  if (typeof pause === 'number' && pause < MIN_CONTINUOUS_SECS) notes.push(`schedule.continuous.check_interval_secs is taken as ${MIN_CONTINUOUS_SECS}.`);
   const manifest = manifestFrom(raw, source, ground.declared);
   return { manifest, warnings: [...warnings, ...notes, ...(policyOf(raw, manifest.capabilities.shell, source)?.warnings ?? []), ...commandsMissing(manifest.capabilities)] };
 };
@@ -106,10 +109,18 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     ...(typeof raw.max_concurrent_invocations === 'number' ? { max_concurrent_invocations: raw.max_concurrent_invocations } : {}),
     ...(raw.assignee_wake === false ? { assignee_wake: false } : {}),
     ...(raw.proactive_memory === undefined ? {} : { proactive_memory: raw.proactive_memory as NonNullable<AgentManifest['proactive_memory']> }),
+    ...autonomyOf(raw),
     ...dreamOf(raw),
     kept: keptOf(raw),
   };
 };
+
+/** Checked by the schemas of the keys, which are those of the contract. */
+const autonomyOf = ({ schedule, triggers, reconcile_orphans: orphans }: Table): Partial<AgentManifest> => ({
+  ...(schedule === undefined ? {} : { schedule: scheduleFrom(schedule) }),
+  ...(triggers === undefined ? {} : { triggers: triggersFrom(listOf(triggers)) }),
+  ...(orphans === 'warn' || orphans === 'delete' ? { reconcile_orphans: orphans } : {}),
+});
 
 const dreamOf = ({ auto_dream_enabled: isOn, auto_dream_min_hours: hours, auto_dream_min_sessions: sessions }: Table): Partial<AgentManifest> => ({
   ...(isOn === true ? { auto_dream_enabled: true } : {}),

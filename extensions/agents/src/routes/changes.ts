@@ -53,7 +53,7 @@ const PatchBody = Type.Object(
     model: Type.Optional(ModelText),
     provider: Type.Optional(ProviderText),
     mcp_servers: Type.Optional(Type.Array(Type.String({ maxLength: 256 }), { maxItems: 50, description: 'MCP servers whose tools the agent has; `*` for all, empty for none' })),
-    schedule: Type.Optional(Type.Unknown({ description: 'As in a manifest; stored, without effect until svc supports autonomous work' })),
+    schedule: Type.Optional(Type.Unknown({ description: 'As in a manifest: `reactive`, or a table with periodic, continuous or proactive' })),
     auto_evolve: Type.Optional(Type.Boolean({ description: 'Stored; has no effect until agents can change skills' })),
     revision: Type.Optional(Revision),
   },

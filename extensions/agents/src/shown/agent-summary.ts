@@ -4,6 +4,7 @@ import type { CatalogModel } from '@svc/ext-models/contract';
 import { AuthStatus, type ProviderRecord } from '@svc/ext-providers/contract';
 import type { Agent, AgentColumns, ModelChoice } from '../contract.js';
 import { Identity, identityOf } from '../identity.js';
+import { scheduleWords } from '../manifest/autonomy-keys.js';
 import type { LastActive } from './last-active.js';
 import { type ModelShownDeps, shownModels } from './model-shown.js';
 import type { AgentStore } from '../store.js';
@@ -29,7 +30,7 @@ export const summaryFields = {
   auth_status: Nullable(AuthStatus, { description: "The provider's; null if the provider does not exist" }),
   supports_thinking: Nullable(Type.Boolean(), { description: 'Whether it supports thinking; null if its provider is unknown' }),
   profile: Nullable(Type.String(), { description: 'The set of tools that its manifest names' }),
-  schedule: OneOf(['manual'], { description: 'Not used in this version' }),
+  schedule: Type.String({ description: 'When its manifest has it work without being asked: `manual`, cron fields or an interval, `continuous · 300s`, `proactive`' }),
   session_count: Nullable(Type.Integer(), { description: 'Sessions with at least one message; null while sessions is off' }),
   sessions_24h: Nullable(Type.Integer(), { description: 'Of those, begun within 24 hours' }),
   cost_24h: Nullable(Type.Number(), { description: 'USD of its model calls within 24 hours; null while llm is off' }),
@@ -131,7 +132,7 @@ const summaryFrom = (deps: SummaryDeps, agent: Agent, model: Known, { records, u
     last_active: lastActive,
     has_processed_message: lastActive !== null,
     profile: agent.manifest.profile ?? null,
-    schedule: 'manual' as const,
+    schedule: scheduleWords(agent.manifest.schedule),
     identity: identityOf(agent.manifest),
     session_id: agent.sessionId,
     parent_agent_id: agent.parentId,

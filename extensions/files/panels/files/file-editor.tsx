@@ -31,7 +31,7 @@ export const FileEditor = ({
   const isFixed = !may('files.write') || (isTooLong && !draft.isDirty);
   const save = async (): Promise<void> => {
     try {
-      const { rev } = await daemon.call('putAgentFile', { id: agentId, filename: file.name, body: { content, expected: isGone ? null : String(draft.version) } });
+      const { rev } = await daemon.call('putAgentFile', { id: agentId, filename: file.name, body: { content, encoding: file.encoding, expected: isGone ? null : String(draft.version) } });
       setReviewed(false);
       draft.saved(rev);
       notify(t('saved', { name: file.name }));

@@ -80,7 +80,7 @@ const Text = (props: FileProps) => {
       {file.data && !isMissing && <Actions {...props} />}
       <Shown of={isMissing ? { ...file, error: undefined } : file}>
         {(data) =>
-          data.encoding === 'utf-8' ? (
+          data.encoding !== 'base64' ? (
             <FileEditor key={filename} agentId={agentId} file={data} isGone={isMissing} isIdentity={listed?.kind === 'identity'} reload={reload} />
           ) : (
             <CannotShow why={t('cannot_bytes', { size: bytes(data.size_bytes) })} />

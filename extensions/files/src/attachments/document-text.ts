@@ -1,5 +1,5 @@
 /** The text of an upload as a model reads it: cut where it is long, and a note in its place where there is none. */
-import { type Clock, type Dir, type Logger, type Workers, isSvcError } from '@svc/api';
+import { type Clock, type Dir, encodingOf, type Logger, type Workers, isSvcError } from '@svc/api';
 import type { UploadRow } from '../tables.js';
 import { PdfText } from '../workers/pdf-worker.js';
 
@@ -41,10 +41,13 @@ export interface Place {
 
 /** At most `maxChars` of it, and a line that says what is missing. */
 export const plainText = async ({ size_bytes: sizeBytes }: UploadRow, { dir, path }: Place, maxChars: number): Promise<string> => {
-  const decoder = new TextDecoder();
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
   let text = '';
   // Cut within a letter, its first bytes are left out.
-  for await (const piece of dir.readStream(path, { end: Math.min(MAX_TEXT_BYTES, sizeBytes) })) text += decoder.decode(piece, { stream: true });
+  for await (const piece of dir.readStream(path, { end: Math.min(MAX_TEXT_BYTES, sizeBytes) })) {
+    decoder ??= new TextDecoder(encodingOf(piece));
+    text += decoder.decode(piece, { stream: true });
+  }
   if (sizeBytes <= MAX_TEXT_BYTES && text.length <= maxChars) return text;
   return cut(text, maxChars, `of ${sizeBytes.toLocaleString('en')} bytes`);
 };

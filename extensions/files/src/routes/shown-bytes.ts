@@ -24,7 +24,7 @@ const encoded = (name: string): string => encodeURIComponent(Buffer.from(name).t
 /** V2, by any of their names. */
 const RUNS = /script|css|x-component|cache-manifest/;
 
-/** Text is kept in UTF-8 only. */
+/** Text is stored in UTF-8, or in UTF-16 with a byte order mark, which browsers believe before this. */
 export const typeHeader = (contentType: string): string => {
   const type = RUNS.test(contentType) ? 'text/plain' : contentType;
   return type.startsWith('text/') ? `${type}; charset=utf-8` : type;

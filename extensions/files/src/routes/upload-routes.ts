@@ -55,7 +55,7 @@ const uploadFile = (agents: AgentsService, uploads: UploadStore, notify: (change
     description: [
       'Send one file, as a form (`multipart/form-data`, field `file`: `curl -F file=@picture.png …`) or as the raw body with its `Content-Type` and its name in `X-Filename` (percent-encoded if it is not ASCII).',
       'The answer’s `file_id` goes into `attachments` of a message to any agent that you may talk to; the bytes are at `GET /api/uploads/{file_id}`.',
-      'Supported are images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), video (mp4, webm), PDF, and text in UTF-8 (`text/*` but HTML and XML; JSON, notebooks, XML, YAML, TOML, SQL, GraphQL, JavaScript, TypeScript as `application/*`). The content is checked: a file that does not match its type is refused, and so is an empty one. At most `max_upload_size_bytes` (10 MiB by default), and `[uploads] max_owner_bytes` for all uploads of one owner. Identical files are stored once. Uploads are deleted with their agent.',
+      'Supported are images (png, jpeg, gif, webp), audio (mpeg, wav, ogg, mp4, webm, flac), video (mp4, webm), PDF, and text in UTF-8, or in UTF-16 with a byte order mark (`text/*` but HTML and XML; JSON, notebooks, XML, YAML, TOML, SQL, GraphQL, JavaScript, TypeScript as `application/*`). The content is checked: a file that does not match its type is refused, and so is an empty one. At most `max_upload_size_bytes` (10 MiB by default), and `[uploads] max_owner_bytes` for all uploads of one owner. Identical files are stored once. Uploads are deleted with their agent.',
     ].join('\n\n'),
     cost: 10,
     audit: 'file_uploaded',

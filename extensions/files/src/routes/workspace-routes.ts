@@ -1,5 +1,5 @@
 /** The workspace over HTTP: what an agent wrote, and what a person puts there. */
-import { OneOf, type Req, reply, type RouteDecl, routeGroup, sendFile, type Static, Type, UuidText } from '@svc/api';
+import { encodeText, OneOf, type Req, reply, type RouteDecl, routeGroup, sendFile, type Static, Type, UuidText } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { FilesChanged } from '../contract.js';
 import { fileErrors } from '../errors.js';
@@ -29,11 +29,13 @@ const WorkspaceFile = Type.Object(
   { 'x-name': 'WorkspaceFile' },
 );
 
+const ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'base64'] as const;
+
 const WorkspaceFileContent = Type.Object(
   {
     name: Type.String(),
     content: Type.String(),
-    encoding: OneOf(['utf-8', 'base64'], { description: 'base64 where the bytes are no UTF-8 text' }),
+    encoding: OneOf(ENCODINGS, { description: 'utf-16le and utf-16be where a byte order mark says so; base64 where the bytes are no text' }),
     size_bytes: Type.Integer(),
     modified_at: Type.String(),
     rev: Rev,
@@ -44,7 +46,7 @@ const WorkspaceFileContent = Type.Object(
 const FileWrite = Type.Object(
   {
     content: Type.String({ description: 'The whole file' }),
-    encoding: Type.Optional(OneOf(['utf-8', 'base64'], { description: 'How `content` is written; default utf-8' })),
+    encoding: Type.Optional(OneOf(ENCODINGS, { description: 'base64: `content` is the bytes in base64. Otherwise the encoding of the file, with a byte order mark in UTF-16; default utf-8' })),
     expected: Type.Optional(Type.Union([Type.String(), Type.Null()], { description: 'The `rev` you read; null if the file must not exist. Otherwise the request is refused with 409' })),
   },
   { 'x-name': 'FileWrite' },
@@ -81,7 +83,7 @@ const getFile = (agents: AgentsService, files: FilesService): RouteDecl =>
     path: '/api/agents/{id}/files/{*filename}',
     summary: 'Read a workspace file',
     description:
-      'Returns the text of the file, or base64 if it is not UTF-8, up to 4 MiB. With `?raw=1` or `Accept: application/octet-stream`, it returns the raw bytes, of any size, with an ETag and support for `Range`. Pictures and sound have a type by their name; everything else is a download.',
+      'Returns the text of the file, or base64 if it is not text in UTF-8 or UTF-16, up to 4 MiB. With `?raw=1` or `Accept: application/octet-stream`, it returns the raw bytes, of any size, with an ETag and support for `Range`. Pictures and sound have a type by their name; everything else is a download.',
     cost: 2,
     params: FilePath,
     query: Type.Object({ raw: Type.Optional(OneOf(['1', '0', 'true', 'false'], { description: 'The bytes instead of JSON' })) }),
@@ -138,8 +140,8 @@ const putFile = (agents: AgentsService, files: FilesService, notify: (change: Fi
     },
   });
 
-const bytesOf = ({ content, encoding }: Static<typeof FileWrite>): Uint8Array => {
-  if (encoding !== 'base64') return Buffer.from(content, 'utf8');
+const bytesOf = ({ content, encoding = 'utf-8' }: Static<typeof FileWrite>): Uint8Array => {
+  if (encoding !== 'base64') return encodeText(content, encoding);
   const bytes = Buffer.from(content, 'base64');
   // What is no base64 is skipped when it is decoded.
   if (bytes.toString('base64') !== content.replaceAll(/\s/g, '')) throw fileErrors.bad_content();

@@ -1,8 +1,9 @@
 /**
  * What a file is: as it was declared, as its name says, and as its bytes say.
  *
- * C1  What is kept has a type from this list, and bytes that are of it: an image begins as one, text is UTF-8.
+ * C1  What is kept has a type from this list, and bytes that are of it: an image begins as one, text is UTF-8, or UTF-16 with a byte order mark.
  */
+import { encodingOf } from '@svc/api';
 import { uploadErrors } from '../errors.js';
 
 /** Other names in use for the same types. */
@@ -128,14 +129,14 @@ export const validateHead = (declared: string | undefined, head: Uint8Array): vo
 /** What `binaryTypeOf` calls it. Sound and pictures that move come in the same containers. */
 const sniffed = (type: string): string => (type === 'audio/x-wav' ? 'audio/wav' : type.replace(/^video\//, 'audio/'));
 
-/** The type that is kept. `isUtf8`: all of it was text. Throws what `validateHead` throws. */
-export const typeOfBytes = (given: { declared: string | undefined; name: string; head: Uint8Array; isUtf8: boolean }): string => {
-  const { declared, name, head, isUtf8 } = given;
+/** The type that is kept. `isText`: all of it was text. Throws what `validateHead` throws. */
+export const typeOfBytes = (given: { declared: string | undefined; name: string; head: Uint8Array; isText: boolean }): string => {
+  const { declared, name, head, isText: isAllText } = given;
   validateHead(declared, head);
-  const type = plainType(declared) ?? (isUtf8 ? textTypeOf(name, head) : (binaryTypeOf(head) ?? 'application/octet-stream'));
+  const type = plainType(declared) ?? (isAllText ? textTypeOf(name, head) : (binaryTypeOf(head) ?? 'application/octet-stream'));
   if (BINARY.has(type)) return type;
   if (!isText(type)) throw uploadErrors.type_unsupported(type);
-  if (!isUtf8) throw uploadErrors.type_mismatch(type, binaryTypeOf(head) ?? 'no UTF-8 text');
+  if (!isAllText) throw uploadErrors.type_mismatch(type, encodingOf(head) === 'utf-8' ? (binaryTypeOf(head) ?? 'no UTF-8 text') : `no ${encodingOf(head).toUpperCase()} text`);
   return type;
 };
 

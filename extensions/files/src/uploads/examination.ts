@@ -1,5 +1,6 @@
 /** Looks at a file while it passes: how long it is, what it is, and its hash. Nothing of it is kept but its first bytes. */
 import { createHash } from 'node:crypto';
+import { encodingOf } from '@svc/api';
 import { uploadErrors } from '../errors.js';
 import { HEAD_BYTES, validateHead, typeOfBytes } from './content-type.js';
 
@@ -48,18 +49,20 @@ export const examine = ({ name, declared, bytes }: Incoming, maxBytes: number): 
     pieces: pieces(),
     result: () => {
       if (sizeBytes === 0) throw uploadErrors.empty();
-      return { contentType: typeOfBytes({ declared, name, head, isUtf8: text.isText() }), sizeBytes, sha256: hash.digest('hex') };
+      return { contentType: typeOfBytes({ declared, name, head, isText: text.isText() }), sizeBytes, sha256: hash.digest('hex') };
     },
   };
 };
 
-/** UTF-8 without a zero byte. */
+/** UTF-8, or UTF-16 by its byte order mark, without a zero. */
 const textProbe = () => {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
+  let decoder: InstanceType<typeof TextDecoder> | undefined;
+  let first: Uint8Array = new Uint8Array();
   let isSoFar = true;
   const decode = (piece: Uint8Array, stream: boolean): void => {
     try {
-      decoder.decode(piece, { stream });
+      decoder ??= new TextDecoder(encodingOf(first), { fatal: true });
+      if (decoder.decode(piece, { stream }).includes('\0')) isSoFar = false;
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
       isSoFar = false;
@@ -68,11 +71,13 @@ const textProbe = () => {
   return {
     add: (piece: Uint8Array): void => {
       if (!isSoFar) return;
-      if (piece.includes(0)) isSoFar = false;
-      else decode(piece, true);
+      // The mark may come in two pieces.
+      const held = decoder === undefined && first.byteLength > 0 ? Buffer.concat([first, piece]) : piece;
+      if (decoder === undefined) first = held.subarray(0, 2);
+      if (first.byteLength === 2) decode(held, true);
     },
     isText: (): boolean => {
-      if (isSoFar) decode(new Uint8Array(), false);
+      if (isSoFar) decode(decoder === undefined ? first : new Uint8Array(), false);
       return isSoFar;
     },
   };

@@ -5,7 +5,7 @@
  * I2  However many files there are and however long, what reaches the model is bounded, and says what was left out.
  * I3  A file that cannot be read takes nothing from the others.
  */
-import { type Clock, type Dir, isSvcError, cacheRows, type Logger } from '@svc/api';
+import { type Clock, type Dir, encodingOf, isSvcError, cacheRows, type Logger } from '@svc/api';
 import { IDENTITY_FILES, identityPaths, MAX_IDENTITY_BYTES } from '@svc/ext-agents/contract';
 
 const MAX_CHARS = 65_536;
@@ -55,7 +55,8 @@ const saidBy = async ({ log }: IdentityTextsDeps, dir: Dir, name: string): Promi
       const found = await dir.stat(path);
       if (found?.kind !== 'file') continue;
       if (found.sizeBytes > MAX_IDENTITY_BYTES) return `[left out: it has ${found.sizeBytes} bytes, and such a file has at most ${MAX_IDENTITY_BYTES}]`;
-      const text = (await dir.readText(path, { maxBytes: MAX_IDENTITY_BYTES })).trim();
+      const bytes = await dir.read(path, { maxBytes: MAX_IDENTITY_BYTES });
+      const text = new TextDecoder(encodingOf(bytes)).decode(bytes).trim();
       if (text !== '') return text;
     } catch (error) {
       // A link that leads out of the workspace, say, or a file that changes while it is read.

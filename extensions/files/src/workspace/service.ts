@@ -7,7 +7,7 @@
  * F4  A file is written whole or not at all. Of two who change the same version, one is told that it has changed.
  * F5  Nobody writes into git's own folder: who may write files was not granted the programs that a configuration there names.
  */
-import { type Dir, type DirEntry, fileRev } from '@svc/api';
+import { decodeText, type Dir, type DirEntry, fileRev, type TextEncodingName } from '@svc/api';
 import { belongsToGit, MAX_IDENTITY_BYTES, saysWhoTheAgentIs } from '@svc/ext-agents/contract';
 import { fileErrors } from '../errors.js';
 import { workspacePath, writablePath } from './names.js';
@@ -31,7 +31,7 @@ export interface WorkspaceFile {
 export interface FileContent {
   readonly name: string;
   readonly content: string;
-  readonly encoding: 'utf-8' | 'base64';
+  readonly encoding: TextEncodingName | 'base64';
   readonly size_bytes: number;
   readonly modified_at: string;
   readonly rev: string;
@@ -135,14 +135,8 @@ const remove = async (workspaces: Dir, agentId: string, path: string, expects: E
   return { status: 'ok', name: path };
 };
 
+/** Other bytes than text are shown as base64. */
 const asText = (data: Uint8Array): Pick<FileContent, 'content' | 'encoding'> => {
-  if (!data.includes(0)) {
-    try {
-      return { content: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data), encoding: 'utf-8' };
-    } catch (error) {
-      if (!(error instanceof TypeError)) throw error;
-      // Not UTF-8: shown as the bytes it is.
-    }
-  }
-  return { content: Buffer.from(data).toString('base64'), encoding: 'base64' };
+  const decoded = decodeText(data);
+  return decoded && !decoded.text.includes('\0') ? { content: decoded.text, encoding: decoded.encoding } : { content: Buffer.from(data).toString('base64'), encoding: 'base64' };
 };

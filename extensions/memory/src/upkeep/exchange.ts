@@ -33,10 +33,15 @@ export const rowsIn = (body: unknown): readonly unknown[] => {
   return rows;
 };
 
-export const importRows = async (entries: Entries, actor: Actor, agentId: string, rows: readonly unknown[]): Promise<number> => {
+export const importRows = async (entries: Entries, actor: Actor, agentId: string, rows: readonly unknown[]): Promise<number> =>
+  (await addRows(entries, actor, agentId, rows)).filter((isNew) => isNew).length;
+
+/** Which of them are new. */
+export const addRows = async (entries: Entries, actor: Actor, agentId: string, rows: readonly unknown[]): Promise<boolean[]> => {
   const drafts = rows.map((row, index) => draftOf(actor, agentId, row, index));
-  const { added } = await entries.add(drafts);
-  return added.length;
+  const { added, rows: standing } = await entries.add(drafts);
+  const fresh = new Set(added.map(({ id }) => id));
+  return standing.map(({ id }) => fresh.delete(id));
 };
 
 const draftOf = (actor: Actor, agentId: string, row: unknown, index: number): Draft => {

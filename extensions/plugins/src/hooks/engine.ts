@@ -54,6 +54,8 @@ export interface Ran {
   readonly outcome: Outcome;
   readonly effect: Effect;
   readonly elapsedMs: number;
+  /** Once its trace is a row; a message does not wait for it. */
+  readonly traced: Promise<void>;
 }
 
 export interface Remembered {
@@ -212,12 +214,18 @@ const attempt = async (deps: EngineDeps, home: HookHome, hook: HookName, asked: 
   const begun = deps.clock.mono();
   const endAt = begun + Math.min(LONGEST_MS, manifest.timeoutSecs * 1_000);
   let ran: Ran;
-  if (wait > 0) ran = { outcome: failed('CircuitOpen', `it failed again and again and is left out for ${Math.ceil(wait / 1_000)} s more`), effect: { memories: [], note: null }, elapsedMs: 0 };
+  if (wait > 0)
+    ran = {
+      outcome: failed('CircuitOpen', `it failed again and again and is left out for ${Math.ceil(wait / 1_000)} s more`),
+      effect: { memories: [], note: null },
+      elapsedMs: 0,
+      traced: Promise.resolve(),
+    };
   else {
-    ran = await once(deps, home, hook, asked, endAt - begun);
+    ran = await once(deps, home, hook, asked, Math.round(endAt - begun));
     for (let retry = 0; ran.outcome.fault && retry < manifest.retries && deps.clock.mono() + manifest.retryDelayMs < endAt; retry++) {
       await deps.clock.sleep(manifest.retryDelayMs);
-      ran = await once(deps, home, hook, asked, Math.max(1, endAt - deps.clock.mono()));
+      ran = await once(deps, home, hook, asked, Math.max(1, Math.round(endAt - deps.clock.mono())));
     }
     if (manifest.breaker) deps.breaker.count(key, ran.outcome.fault !== undefined, manifest.breaker);
   }
@@ -232,8 +240,8 @@ const once = async (deps: EngineDeps, home: HookHome, hook: HookName, asked: Ask
   const outcome = await outcomeOf(deps, home, hook, asked, limitMs, input);
   const effect: Effect = outcome.taken ? effectOf(hook, outcome.taken.value) : { memories: [], note: null };
   const elapsedMs = deps.clock.mono() - begun;
-  void trace(deps, home, hook, asked, outcome, effect.note, elapsedMs);
-  return { outcome, effect, elapsedMs };
+  const traced = trace(deps, home, hook, asked, outcome, effect.note, elapsedMs);
+  return { outcome, effect, elapsedMs, traced };
 };
 
 const outcomeOf = async (deps: EngineDeps, home: HookHome, hook: HookName, asked: Asked, limitMs: number, input: object): Promise<Outcome> => {

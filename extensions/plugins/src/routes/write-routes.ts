@@ -264,7 +264,8 @@ const test = ({ plugins }: RouteDeps): RouteDecl =>
     responses: { 200: HookResult },
     handler: async ({ params, body, actor }) => {
       const hook = body.hook ?? 'ingest';
-      const { outcome, effect, elapsedMs } = await plugins.test(actor, params.name, hook, body.input ?? {});
+      const { outcome, effect, elapsedMs, traced } = await plugins.test(actor, params.name, hook, body.input ?? {});
+      await traced;
       return reply(200, {
         hook,
         plugin: params.name,

@@ -32,10 +32,10 @@ const isThere = async (daemon: DaemonClient, name: string): Promise<boolean> =>
     },
   );
 
-export const setUrl = async (cli: Cli, name: string, url: string): Outcome => {
+export const setUrl = async (cli: Cli, name: string, url: string, proxy: string | undefined): Outcome => {
   const daemon = await cli.daemon();
   await knownProvider(daemon, name);
-  return said(cli, await watched(cli.out, `asking ${name}`, daemon.call('setProviderUrl', { name, body: { url } })), 'now uses this address');
+  return said(cli, await watched(cli.out, `asking ${name}`, daemon.call('setProviderUrl', { name, body: { url, ...(proxy === undefined ? {} : { proxy_url: proxy }) } })), 'now uses this address');
 };
 
 const MAX_NAMED = 5;

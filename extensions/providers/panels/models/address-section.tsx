@@ -5,11 +5,14 @@ import { t } from './words.js';
 
 export const AddressSection = ({ provider, onChange, onGone }: { provider: Provider; onChange: () => void; onGone: () => void }) => {
   const [url, setUrl] = useState(provider.base_url);
+  const [proxy, setProxy] = useState(provider.proxy_url ?? '');
   const [error, setError] = useState<string>();
   const [said, setSaid] = useState<string>();
   const [isBusy, setBusy] = useState(false);
   const { name, display_name, is_custom } = provider;
   const { disabled, title } = needs('providers.admin');
+
+  const hasNewProxy = proxy.trim() !== (provider.proxy_url ?? '');
 
   const save = async (event: Event): Promise<void> => {
     event.preventDefault();
@@ -17,7 +20,7 @@ export const AddressSection = ({ provider, onChange, onGone }: { provider: Provi
     setBusy(true);
     setError(undefined);
     try {
-      const saved = await daemon.call('setProviderUrl', { name, body: { url: url.trim() } });
+      const saved = await daemon.call('setProviderUrl', { name, body: { url: url.trim(), ...(hasNewProxy ? { proxy_url: proxy.trim() } : {}) } });
       notify([saved.reachable ? t('reachable') : t('not_reachable'), saved.message].filter(Boolean).join(' '));
       setSaid(saved.base_url);
       onChange();
@@ -44,7 +47,8 @@ export const AddressSection = ({ provider, onChange, onGone }: { provider: Provi
     <Section title={t('address_section')} note={t('address_note')}>
       <form class="models-form" onSubmit={save}>
         <TextField label={t('address')} type="url" value={url} onValue={setUrl} error={error} disabled={disabled} required />
-        <Button type="submit" isBusy={isBusy} disabled={disabled || url.trim() === '' || url.trim() === (said ?? provider.base_url)} title={title}>
+        <TextField label={t('proxy')} hint={t('proxy_hint')} value={proxy} onValue={setProxy} disabled={disabled} placeholder="http://proxy.example.com:3128" />
+        <Button type="submit" isBusy={isBusy} disabled={disabled || url.trim() === '' || (url.trim() === (said ?? provider.base_url) && !hasNewProxy)} title={title}>
           {t('save_address')}
         </Button>
         <Button kind={is_custom ? 'danger' : 'quiet'} icon={is_custom ? 'trash-2' : 'rotate-ccw'} disabled={disabled} title={title} onPress={reset}>

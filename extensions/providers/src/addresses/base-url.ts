@@ -24,6 +24,22 @@ export const normalizeBaseUrl = (text: string, wire: ProviderRecord['wire']): st
   return url.origin + (path === '' && wire === 'openai' ? '/v1' : path);
 };
 
+/** As it is stored; empty for none. Throws `providers_bad_proxy`. */
+export const normalizeProxyUrl = (text: string): string => {
+  const trimmed = text.trim();
+  if (trimmed === '') return '';
+  const url = parsedUrl(trimmed);
+  if (!url || url.hostname === '') throw providerErrors.bad_proxy('it is not an absolute URL');
+  if (!/^(https?|socks5h?):$/.test(url.protocol)) throw providerErrors.bad_proxy(`its scheme is ${url.protocol.slice(0, -1)}, not http, https or socks5`);
+  // What is stored stands in backups.
+  if (url.username !== '' || url.password !== '') throw providerErrors.bad_proxy('it carries a user name or password');
+  if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') throw providerErrors.bad_proxy('it carries a path, a query or a fragment');
+  return `${url.protocol}//${url.host}`;
+};
+
+/** As far as a pattern can say it. */
+export const PROXY_URL = textForm('^(?:(?:[hH][tT][tT][pP][sS]?|[sS][oO][cC][kK][sS]5[hH]?)://[^\\s/?#@]+/?)?$');
+
 /** Loopback by name or number: a server on this machine. */
 export const isLoopbackUrl = (text: string): boolean => /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(parsedUrl(text)?.hostname ?? '');
 

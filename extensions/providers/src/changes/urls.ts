@@ -1,5 +1,5 @@
 /** Where providers are reached, and providers of one's own (P4, P6). */
-import { normalizeBaseUrl } from '../addresses/base-url.js';
+import { normalizeBaseUrl, normalizeProxyUrl } from '../addresses/base-url.js';
 import { secretOf } from '../directory.js';
 import { providerErrors } from '../errors.js';
 import type { Changing } from './changing.js';
@@ -7,8 +7,8 @@ import { current, entriesNow } from '../snapshot.js';
 import { MAX_ROWS } from '../store.js';
 
 export interface UrlChanges {
-  /** With `create` a name that there is not becomes an OpenAI-compatible provider. */
-  setUrl(name: string, url: string, options?: { create?: boolean }): Promise<string>;
+  /** With `create` a name that there is not becomes an OpenAI-compatible provider. `proxy`: empty for none, left out where it stays. */
+  setUrl(name: string, url: string, options?: { create?: boolean; proxy?: string | undefined }): Promise<string>;
   /** The usual address holds again; a provider that had no other goes, with its key. */
   removeUrl(name: string): Promise<{ baseUrl: string | null }>;
 }
@@ -20,7 +20,7 @@ const NAME = /^[a-z0-9][a-z0-9-]{0,63}$/;
 export const urlChanges = (changing: Changing): UrlChanges => {
   const { deps, state } = changing;
   return {
-    setUrl: async (name, url, { create = false } = {}) => {
+    setUrl: async (name, url, { create = false, proxy } = {}) => {
       const entry = (await current(deps, state)).entries.get(name);
       if (!entry && !create) throw providerErrors.not_found(name);
       if (!entry && (!NAME.test(name) || TAKEN.has(name))) throw providerErrors.bad_name();
@@ -28,7 +28,7 @@ export const urlChanges = (changing: Changing): UrlChanges => {
       const baseUrl = normalizeBaseUrl(url, entry?.wire ?? 'openai');
       const saved = await deps.store.baseUrls();
       if (!saved.has(name) && saved.size >= MAX_ROWS) throw providerErrors.too_many(MAX_ROWS);
-      await deps.store.saveBaseUrl(name, baseUrl, deps.clock.iso());
+      await deps.store.saveBaseUrl(name, { baseUrl, ...(proxy === undefined ? {} : { proxyUrl: normalizeProxyUrl(proxy) }) }, deps.clock.iso());
       await forgetAll(changing, name);
       return baseUrl;
     },

@@ -6,6 +6,7 @@ import type { Jobs } from '../jobs.js';
 import type { FireWaits } from '../waiting.js';
 import { CronChange, CronDraft, draftOfCron, refuseFixed } from './bodies.js';
 import { CronJob, cronJobOf, Fire, fireOf } from './shapes.js';
+import { whyOf } from '../why.js';
 
 export interface JobRouteDeps {
   readonly jobs: Jobs;
@@ -35,6 +36,7 @@ const Status = Type.Object(
     consecutive_fallbacks: Type.Integer({ description: 'Always 0: a job has no model of its own to fall back from' }),
     session_message_count: Type.Integer(),
     session_token_count: Type.Integer(),
+    why: Type.String({ description: 'Why it did or did not fire last, in a sentence' }),
   },
   { 'x-name': 'CronJobStatus' },
 );
@@ -157,6 +159,9 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
     handler: async ({ actor, params }) => {
       const job = await deps.jobs.get(actor, params.id);
       const { messages, tokens } = await deps.conversation(actor, job);
+      const newest = { from: 'fires', order: [{ column: 'fired_at', descending: true }], limit: 1 } as const;
+      const reader = deps.db.as(actor);
+      const found = await Promise.all([reader.select<FireRow>({ ...newest, where: { job_id: job.id } }), reader.select<FireRow>({ ...newest, where: { job_id: job.id, status: { not: 'skipped' } } })]);
       const shown = cronJobOf(job);
       return reply(200, {
         job: shown,
@@ -167,6 +172,7 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
         consecutive_fallbacks: 0,
         session_message_count: messages,
         session_token_count: tokens,
+        why: whyOf(job, found.flat()),
       });
     },
   }),

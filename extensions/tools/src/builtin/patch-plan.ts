@@ -10,7 +10,7 @@ import { toolErrors } from '../errors.js';
 import { type Budget, SEARCH_STEPS } from './line-search.js';
 import type { PatchSection } from './patch-format.js';
 import { applyHunks } from './patch-hunks.js';
-import { readText, writablePath } from './workspace.js';
+import { readText, writablePath, writeText } from './workspace.js';
 
 /** What a file becomes; null removes it. `before` is what it was, null when it was not there. */
 export interface Change {
@@ -72,6 +72,6 @@ export const carryOut = async (dir: Dir, changes: readonly Change[]): Promise<vo
 };
 
 const put = async (dir: Dir, path: string, text: string | null): Promise<void> => {
-  if (text !== null) await dir.write(path, text, { noLinks: true });
+  if (text !== null) await writeText(dir, path, text);
   else await dir.remove(path, { noLinks: true });
 };

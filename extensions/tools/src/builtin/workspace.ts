@@ -1,6 +1,6 @@
 /** The folder of each agent, as its file tools see it. */
 import { posix } from 'node:path';
-import { type Dir, isSvcError, type ToolCall } from '@svc/api';
+import { decodeText, type Dir, encodeText, encodingOf, type ToolCall } from '@svc/api';
 import { belongsToGit, saysWhoTheAgentIs } from '@svc/ext-agents/contract';
 import { toolErrors } from '../errors.js';
 
@@ -53,10 +53,21 @@ export const readText = async (dir: Dir, path: string): Promise<string | undefin
   if (found.kind !== 'file') throw toolErrors.not_text(path);
   if (found.sizeBytes > MAX_TEXT_BYTES) throw toolErrors.file_too_large(path, found.sizeBytes, MAX_TEXT_BYTES);
   const data = await dir.read(path, { maxBytes: MAX_TEXT_BYTES });
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data);
-  } catch (error) {
-    if (isSvcError(error) || !(error instanceof TypeError)) throw error;
-    throw toolErrors.not_text(path).with({ cause: error });
-  }
+  const decoded = decodeText(data);
+  if (!decoded) throw toolErrors.not_text(path);
+  return decoded.text;
+};
+
+/** In the encoding that the file has; a new one is UTF-8. */
+export const writeText = async (dir: Dir, path: string, text: string): Promise<void> => {
+  const found = await dir.stat(path);
+  const mark = found?.kind === 'file' && found.sizeBytes >= 2 ? await firstBytes(dir, path) : new Uint8Array();
+  const encoding = encodingOf(mark);
+  await dir.write(path, encoding === 'utf-8' ? text : encodeText(text, encoding), { noLinks: true });
+};
+
+const firstBytes = async (dir: Dir, path: string): Promise<Uint8Array> => {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of dir.readStream(path, { end: 2 })) pieces.push(piece);
+  return Buffer.concat(pieces);
 };

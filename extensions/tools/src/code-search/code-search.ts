@@ -1,5 +1,5 @@
 /** Lines of the workspace that match a pattern. */
-import { type AnyTool, type Clock, defineTool, type Dir, isSvcError, type ToolCall, Type, type Workers } from '@svc/api';
+import { type AnyTool, type Clock, defineTool, type Dir, encodingOf, isSvcError, type ToolCall, Type, type Workers } from '@svc/api';
 import { pathIn, type Workspaces } from '../builtin/workspace.js';
 import { toolErrors } from '../errors.js';
 import { SearchLines, type FoundLine, type SearchInput } from '../workers/search-workers.js';
@@ -129,7 +129,8 @@ const searchFiles = async (search: Search, paths: readonly string[]): Promise<vo
 const readOne = async (search: Search, path: string): Promise<Text[]> => {
   try {
     const bytes = await search.dir.read(path, { maxBytes: MAX_FILE_BYTES });
-    if (!bytes.subarray(0, SNIFFED_BYTES).includes(0)) return [{ path, text: new TextDecoder().decode(bytes) }];
+    const encoding = encodingOf(bytes);
+    if (encoding !== 'utf-8' || !bytes.subarray(0, SNIFFED_BYTES).includes(0)) return [{ path, text: new TextDecoder(encoding).decode(bytes) }];
     search.binaries += 1;
     return [];
   } catch (error) {

@@ -2,6 +2,7 @@
 import type { Actor } from '../actor.js';
 import type { AtOnce } from '../at-once.js';
 import type { Logger } from '../adapters.js';
+import type { Admission } from '../kernel-hooks.js';
 import type { AuditCategory } from '../declare/audit.js';
 import type { AnswerProjection, FramesDecl, StreamProjection } from '../declare/frames.js';
 import { type Plain, declaredAs } from '../declare/plain.js';
@@ -34,6 +35,8 @@ export interface Req<P = unknown, Q = unknown, B = unknown> {
   readonly page: SendingPage;
   /** Of a route that is `idempotent`: writes that keep this answer under the caller's key, to be committed with the effect. None where the caller brought no key. Name the agent or the conversation that the answer is about, so that it is deleted with them. */
   receipt(answer: Reply, about?: RunSubject): readonly Write[];
+  /** Of a route with `keepsBytes`: the bytes that `body` was read from; empty for others. */
+  readonly bytes: Uint8Array;
   /** Aborted when the caller goes away. */
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -129,6 +132,13 @@ export interface RouteDecl {
   readonly body?: TSchema;
   /** `optional` accepts a missing body as `{}`. */
   readonly bodyRule?: 'required' | 'optional';
+  /** `req.bytes` gives the bytes of the JSON body too: senders sign those. */
+  readonly keepsBytes?: boolean;
+  /**
+   * Callers that this route alone knows, such as the holder of a token: asked before everybody else. Undefined leaves the answer to the other ways to sign in.
+   * Never with `public`. Needs the grant `callers`; code in another process has none.
+   */
+  readonly callers?: (request: Admission) => AtOnce<Actor | undefined>;
   /** `body` arrives as the bytes that were sent (Uint8Array), of any content type: uploads, signed webhooks. Instead of a `body` schema. */
   readonly rawBody?: boolean;
   /** `req.stream` gives the body as it comes, of any content type: uploads larger than memory. Instead of a `body` schema; `maxBodyBytes` is validated while it is read. */

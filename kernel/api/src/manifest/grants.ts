@@ -56,6 +56,7 @@ export const GRANT_KINDS = {
   'files:registry': { form: 'files:registry', what: 'reads and writes the copies of registries', pattern: 'files:registry' },
   'files:mcp': { form: 'files:mcp', what: 'reads and writes the templates of MCP servers in the home folder', pattern: 'files:mcp' },
   'files:inbox': { form: 'files:inbox', what: 'reads and takes files that people put into the inbox folder', pattern: 'files:inbox' },
+  'files:migrate': { form: 'files:migrate', what: 'reads the folders of other programs, to import from them', pattern: 'files:migrate' },
   'files:checkpoints': { form: 'files:checkpoints', what: 'reads and writes the snapshots of the folders of agents', pattern: 'files:checkpoints' },
   'files:uploads': { form: 'files:uploads', what: 'reads and writes what people uploaded', pattern: 'files:uploads' },
   'net:fetch': {

@@ -8,7 +8,6 @@ const PLANNED: Readonly<Record<string, readonly string[]>> = {
   'A new MCP server': ['new mcp'],
   'The Agent Client Protocol': ['acp'],
   'Sign-in with a subscription': ['auth chatgpt'],
-  'Import from other programs': ['migrate', 'import'],
   'Changing the id of an agent': ['agent reset-uuid', 'agent merge-history'],
 };
 

@@ -1,8 +1,8 @@
 /** Routes, sockets, tools and slash commands at the access check: registered as they are read once, so that none changes its name, path or rules afterwards. */
-import type { AnyTool, Disposable, ExtensionContext, SlashAnswer, SlashCall, SlashCommand, ToolCall } from '@svc/api';
+import type { AnyTool, Disposable, ExtensionContext, RouteDecl, SlashAnswer, SlashCall, SlashCommand, ToolCall } from '@svc/api';
 import { type ActorRegistry, type ContractValidator, type ContributionRegistry, type Contributor, plainCopy } from '@svc/core';
 import type { PlatformParts } from '../parts.js';
-import { still } from './grants-policy.js';
+import { type Grants, still } from './grants-policy.js';
 
 interface ContributedParts extends Pick<PlatformParts, 'http'> {
   readonly tools: ContributionRegistry<AnyTool>;
@@ -21,12 +21,19 @@ const adding =
 export const contributed = (
   parts: ContributedParts,
   owner: Contributor,
+  grants: Pick<Grants, 'need'>,
 ): Pick<ExtensionContext, 'routes' | 'tools' | 'slashCommands'> & { sockets: Adding<Parameters<ExtensionContext['sockets']['add']>[0]> } => ({
-  routes: { add: adding(parts.http.routes, owner) },
+  routes: { add: adding(parts.http.routes, owner, (decl) => withCallers(still(decl), grants)) },
   sockets: adding(parts.http.sockets, owner),
   tools: { add: adding(parts.tools, owner, parts.validator.isForeign(owner) ? (tool) => strange(still(tool), parts) : still) },
   slashCommands: { add: adding(parts.slashCommands, owner, parts.validator.isForeign(owner) ? (command) => foreignSlash(still(command), parts) : still) },
 });
+
+/** Who names callers lets people in. */
+const withCallers = (decl: RouteDecl, grants: Pick<Grants, 'need'>): RouteDecl => {
+  if (decl.callers !== undefined) grants.need('callers');
+  return decl;
+};
 
 /** A tool of another build gets a copy of its arguments, and the actor of the call handed over. */
 const strange = (tool: AnyTool, { actors }: ContributedParts): AnyTool =>

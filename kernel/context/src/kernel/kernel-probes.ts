@@ -1,6 +1,7 @@
 /** What the kernel itself reports: the database, the settings, the listen address. */
 import { DoctorCheck, type DoctorFinding, HealthProbe, KernelGreet, type KernelView, type SandboxState } from '@svc/api';
 import { type HookRegistry, Lifetime, type Contributor } from '@svc/core';
+import type { ProxyLook } from '@svc/platform/adapters/fetch/proxy-look';
 import { homeFindings } from '@svc/platform/config/checks/home-checks';
 import { configFileFinding, listenFinding, settingsFinding, variablesFinding } from '@svc/platform/config/checks/settings-checks';
 import { allClaims } from '@svc/platform/config/claims';
@@ -14,7 +15,7 @@ const PRIVACY_FIX = 'svc doctor --fix';
 /** The kernel as an owner of taps. It is never unloaded. */
 export const kernelContributor = (): Contributor => ({ id: 'kernel', generation: 1, lifetime: new Lifetime('kernel'), build: 'kernel' });
 
-type ProbeParts = Pick<ContextParts, 'execAdapter' | 'storage' | 'config' | 'claims' | 'env' | 'home' | 'purges' | 'audit'>;
+type ProbeParts = Pick<ContextParts, 'execAdapter' | 'fetchAdapter' | 'storage' | 'config' | 'claims' | 'env' | 'home' | 'purges' | 'audit'>;
 
 export function tapProbes(owner: Contributor, hooks: HookRegistry, parts: ProbeParts, view: () => KernelView, listen: () => { host: string; port: number; hasKey: boolean }): void {
   hooks.tap(owner, HealthProbe, async () => {
@@ -26,6 +27,7 @@ export function tapProbes(owner: Contributor, hooks: HookRegistry, parts: ProbeP
     ...settingsFindings(parts, listen()),
     ...(await homeFindings(parts.home)),
     sandboxFinding(await parts.execAdapter.sandbox()),
+    ...proxyFindings(await parts.fetchAdapter.proxies()),
     environmentFinding(await shownByAncestors(parts.env)),
     ...(await databaseFindings(parts)),
     extensionsFinding(view()),
@@ -146,6 +148,23 @@ function sandboxFinding(sandbox: SandboxState): DoctorFinding {
     message: `Commands of agents run without a sandbox, as the daemon's user: ${sandbox.cause}. They can access everything that this user can.`,
     fix: sandbox.fix,
   };
+}
+
+/** Where none is set, there is nothing to say. */
+function proxyFindings({ shown, problems, direct }: ProxyLook): DoctorFinding[] {
+  const check = 'ProxyCheck';
+  const [problem] = problems;
+  if (problem !== undefined)
+    return [
+      {
+        check,
+        result: 'fail',
+        message: problems.join(' '),
+        fix: 'Start the proxy, or correct [proxy] in config.toml, [provider_proxy_urls], or HTTPS_PROXY and HTTP_PROXY of the environment, and restart',
+      },
+    ];
+  if (shown.length === 0) return [];
+  return [{ check, result: 'pass', message: `Requests leave through the proxy ${shown.join(' and ')}${direct === '' ? '' : `, except to ${direct}`}. What a name leads to is checked by the proxy.` }];
 }
 
 /** Our own copy was overwritten at the start; what those hold who started us is theirs. */

@@ -89,7 +89,13 @@ export function createAdapters(
   return {
     secrets,
     modelOrigins,
-    fetchAdapter: factories.createFetchAdapter({ config, secrets, clock, log: log.logger('fetch'), isModelUrl: modelOrigins.covers, ownPort }),
+    fetchAdapter: factories.createFetchAdapter({
+      ...{ config, secrets, clock, env, ownPort },
+      log: log.logger('fetch'),
+      isModelUrl: modelOrigins.covers,
+      modelProxy: modelOrigins.proxyOf,
+      modelProxies: modelOrigins.proxies,
+    }),
     tcpAdapter: factories.createTcpAdapter({ config, clock, log: log.logger('tcp'), ownPort }),
     execAdapter: factories.createExecAdapter({
       ...{ config, env, clock, ownPort },

@@ -102,7 +102,7 @@ export class DaemonAdapters {
       else if (to === 'hold') this.#hold(Number(args[0]), String(args[1]).slice(0, 100));
       else if (to === 'release') this.#release(Number(args[0]));
       else if (to === 'event.publish') ctx.events.publish(this.#eventOf(args[0]), dataOf(this.#inputs.actors.known(args[1])) as never);
-      else if (to === 'egress.allow') this.#allow(Number(args[0]), String(args[1]), args[2] === 'server' ? 'server' : 'model');
+      else if (to === 'egress.allow') this.#allow(Number(args[0]), String(args[1]), args[2] === 'server' ? 'server' : 'model', typeof args[3] === 'string' ? args[3] : undefined);
       else if (to === 'egress.drop') this.#disallow(Number(args[0]));
       else if (to === 'env') ctx.env(String(args[0]));
     } catch (error) {
@@ -226,9 +226,9 @@ export class DaemonAdapters {
     this.#holds.delete(number);
   }
 
-  #allow(number: number, baseUrl: string, purpose: 'model' | 'server'): void {
+  #allow(number: number, baseUrl: string, purpose: 'model' | 'server', proxy: string | undefined): void {
     if (this.#origins.size >= MAX_ORIGINS || this.#origins.has(number)) return;
-    this.#origins.set(number, this.#inputs.ctx.egress.allow(baseUrl, purpose));
+    this.#origins.set(number, this.#inputs.ctx.egress.allow(baseUrl, purpose, { proxy }));
   }
 
   #disallow(number: number): void {

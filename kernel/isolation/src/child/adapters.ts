@@ -99,11 +99,11 @@ const responseOf = ({ status, headers, url, body }: WireFetch): FetchResponse =>
 export const childEgress = (peer: Peer): Egress => {
   let next = 1;
   return {
-    allow: (baseUrl, purpose = 'model') => {
+    allow: (baseUrl, purpose = 'model', { proxy } = {}) => {
       if (!parsedUrl(baseUrl)) throw isolationErrors.not_plain(`"${baseUrl}", which is not a URL`);
       const entry = next++;
       // Messages keep their order: a request that follows finds it allowed.
-      peer.notify('egress.allow', [entry, baseUrl, purpose]);
+      peer.notify('egress.allow', [entry, baseUrl, purpose, proxy ?? null]);
       return { dispose: () => peer.notify('egress.drop', [entry]) };
     },
     refusal: (url) => peer.call('egress.refusal', [url]) as Promise<string | undefined>,
@@ -130,6 +130,7 @@ export const childFiles = (peer: Peer, folders: Readonly<Record<'data' | 'cache'
   cache: dirOf(peer, 'cache', '', folders.cache),
   assets: dirOf(peer, 'assets', '', ''),
   root: (name) => dirOf(peer, name, '', ''),
+  foreign: () => Promise.reject(isolationErrors.unavailable('files.foreign')),
 });
 
 const dirOf = (peer: Peer, root: Root, under: string, path: string): Dir => {

@@ -105,6 +105,7 @@ function requestOf({ route: _route, stream, ...facts }: WireRequest, { signal }:
   const req: Req = {
     ...facts,
     stream: stream ?? nothing(),
+    bytes: new Uint8Array(),
     signal,
     log: childLog(peer, { request: facts.id }),
     receipt: (reply, about) => [sealed('receipt', facts.id, { make: 'receipt', request: facts.id, answer: reply, ...(about ? { about } : {}) } satisfies WireWrite)],

@@ -41,7 +41,13 @@ export const fetchErrors = defineErrors('fetch', {
     message: (host: string, ms: number, what: string) => `${host} did not answer in time: ${what} took more than ${ms} ms.`,
     hint: 'Try again, or allow more time.',
   },
-  network: { status: 502, retry: true, message: (host: string, why: string) => `${host} cannot be reached: ${why}.`, hint: 'Check the address and the network.' },
+  network: { status: 502, retry: true, message: (host: string, why: string) => `${host} cannot be reached: ${why}.`, hint: 'Check the address, the network and, where one is named, the proxy.' },
+  bad_proxy: {
+    status: 503,
+    retry: false,
+    message: (from: string) => `The proxy (${from}) is not an address of a proxy, so nothing was sent.`,
+    hint: 'Write it as http://host:port, https://host:port or socks5://host:port.',
+  },
   cancelled: { status: 499, retry: false, message: (host: string) => `The request to ${host} was cancelled.` },
   bad_body: { status: 502, retry: false, message: (host: string) => `The response of ${host} is not JSON.` },
   too_many_origins: {
@@ -137,6 +143,9 @@ export const filesErrors = defineErrors('file', {
   link_denied: { status: 403, retry: false, message: (path: string) => `Path traversal denied: Symlink leaf denied for "${path}".`, hint: 'Remove the link, or name the file that it points to.' },
   linked_folder: { status: 403, retry: false, message: (path: string) => `"${path}" goes through a link to another folder.`, hint: 'Use the path of the folder that the link points to.' },
   missing: { status: 404, retry: false, message: (path: string) => `"${path}" does not exist.` },
+  outside_roots: { status: 400, retry: false, message: (path: string) => `"${path.slice(0, 200)}" is in none of the folders that may be read here.` },
+  changing: { status: 409, retry: true, message: (path: string) => `"${path}" was written while it was copied.`, hint: 'Stop the program that uses it, and try again.' },
+  not_a_database: { status: 400, retry: false, message: (path: string, why: string) => `"${path}" cannot be read as a SQLite database: ${why}.` },
   wrong_kind: { status: 400, retry: false, message: (path: string, wanted: string) => `"${path}" is not a ${wanted}.` },
   too_large: {
     status: 413,

@@ -1,5 +1,6 @@
 /** A name becomes addresses that were validated: what is connected to is one of them, and no name is looked up twice. */
 import { lookup } from 'node:dns/promises';
+import { isIP } from 'node:net';
 import { isHostGranted, isPrivatePattern, isSvcError } from '@svc/api';
 import { isAddressGranted } from '@svc/api/internal';
 import { loadAddressPolicy, loadMachineCheck, refusedName } from './address-policy.js';
@@ -49,6 +50,15 @@ export const publicAddresses = async (
     if (refused !== undefined) throw fetchErrors.refused_address(shown, refused);
   }
   return addresses;
+};
+
+/** The same for a name that a proxy looks up: its addresses are not known here. What is an address by itself is checked as ever. */
+export const addressesAtProxy: typeof publicAddresses = async (target, terms, resolveHost, signal) => {
+  const { host, port, shown } = target;
+  if (isIP(host) !== 0) return publicAddresses(target, terms, resolveHost, signal);
+  const why = refusedName(host, terms.allowed, terms.isConfigured === true || isHostGranted(terms.granted.filter(isPrivatePattern), host, port));
+  if (why !== undefined) throw fetchErrors.refused_address(shown, why);
+  return [];
 };
 
 const refuseOwnPort = async (addresses: readonly ResolvedAddress[], shown: string): Promise<void> => {

@@ -12,6 +12,8 @@ export interface SectionClaim {
 /** By section name, or `/key` for a key of the top level. */
 export type SectionClaims = Readonly<Record<string, SectionClaim>>;
 
+/** Without a login: no file holds a password. */
+const PROXY_ADDRESS = '^((https?|socks5h?)://[^\\s@/?#]+/?)?$';
 const closed = { additionalProperties: false };
 const strings = (values: readonly string[] = [], more: object = {}) => Type.Array(Type.String({ minLength: 1, maxLength: 1_000 }), { default: [...values], maxItems: 1_000, ...more });
 const seconds = (value: number, maximum: number, description: string) => Type.Integer({ default: value, minimum: 1, maximum, description });
@@ -188,6 +190,23 @@ const Cluster = Type.Object(
   { ...closed, 'x-by-hand': 'it names one daemon, and settings changed over the API hold at all' },
 );
 
+const proxyAddress = (description: string) => Type.Optional(Type.String({ pattern: PROXY_ADDRESS, maxLength: 2_000, description }));
+
+const ProxySection = Type.Object(
+  {
+    http_proxy: proxyAddress('The proxy for http addresses, as http://host:port, https://host:port or socks5://host:port; empty for none; by default, HTTP_PROXY of the environment'),
+    https_proxy: proxyAddress('The proxy for https addresses; empty for none; by default, HTTPS_PROXY of the environment. A user name and password are read from the environment alone'),
+    no_proxy: Type.Optional(
+      Type.String({
+        maxLength: 10_000,
+        description:
+          'What is reached directly: names with all names below them, addresses, ranges (10.0.0.0/8), each also with a port, or *; separated by commas; by default, NO_PROXY of the environment',
+      }),
+    ),
+  },
+  { ...closed, 'x-by-hand': 'it says through whom all requests go' },
+);
+
 const mine = (schema: TSchema): SectionClaim => ({ schema, owner: 'kernel' });
 
 const sections = {
@@ -201,6 +220,7 @@ const sections = {
   journal: Journal,
   storage: Storage,
   cluster: Cluster,
+  proxy: ProxySection,
 };
 type Sections = typeof sections;
 

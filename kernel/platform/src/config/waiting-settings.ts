@@ -39,8 +39,6 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   tool_policy: unkept('what an agent may use stands in its manifest'),
   provider_api_keys: unkept('`svc providers set-key` and the environment give the keys'),
   provider_regions: unkept('[provider_urls] says where requests go'),
-  provider_proxy_urls: unkept('requests go out directly'),
-  proxy: unkept('requests go out directly'),
   provider_request_timeout_secs: unkept('[llm] request_timeout_secs is kept, for all providers'),
   provider_max_retries: unkept('[llm] max_retries is kept, for all providers'),
   docker: unkept('commands run on this machine, in no container'),
@@ -59,7 +57,7 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   'default_model.message_timeout_secs': unkept('[llm] request_timeout_secs is kept'),
 
   ...all(['thinking', 'compaction', 'tool_results', 'parallel_tools', 'bindings']),
-  ...all(['webhook_triggers', 'browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
+  ...all(['browser', 'tts', 'canvas', 'links', 'health_check', 'heartbeat', 'telemetry']),
   ...all(['reload', 'registry', 'auto_reply', 'background']),
   ...all(['skills.load_user', 'skills.extra_dirs', 'skills.env_passthrough_denied_patterns', 'skills.env_passthrough_per_skill', 'skills.registry_repo', 'skills.config']),
   ...all(['web.fetch.readability']),

@@ -176,8 +176,9 @@ function routeRegistry(parts: Parts): ContributionRegistry<RouteDecl> {
   return new ContributionRegistry<RouteDecl>('route', {
     describe: (decl) => `${methodOf(decl)} ${decl.path}`,
     check: (candidate, others) => {
-      const { method, path, streamBody, body, rawBody } = candidate.value;
+      const { method, path, streamBody, body, rawBody, callers, auth } = candidate.value;
       if (streamBody && (body || rawBody)) throw httpErrors.route_refused(`${method} ${path} (${candidate.owner.id}) takes its body as a stream and declares another form of it too.`);
+      if (callers && auth === 'public') throw httpErrors.route_refused(`${method} ${path} (${candidate.owner.id}) names callers of its own and is open to everybody.`);
       checkRow(candidate, others);
     },
     changed: parts.routes.change,

@@ -208,7 +208,7 @@ function handled(deps: PipelineDeps, { decl, owner }: Row<RouteDecl>, request: H
   return whenKnown(isChecked ? deps.validators(owner, decl) : undefined, (checks) => {
     if (checks?.params) validate(checks.params, request.params, 'path');
     if (checks?.query) validate(checks.query, request.query, 'query');
-    const body = decl.rawBody ? readBytes(req, bodyRule(deps, decl)) : checks?.body ? jsonBody(deps, decl, req, checks) : undefined;
+    const body = decl.rawBody ? readBytes(req, bodyRule(deps, decl)) : checks?.body ? jsonBody(deps, decl, req, request, checks) : undefined;
     return whenKnown<unknown, Reply>(body, (read) => {
       if (body !== undefined) request.body = read;
       // The row's schemas made params, query and body what its handler declares.
@@ -228,11 +228,12 @@ const bodyRule = (deps: PipelineDeps, decl: RouteDecl): BodyRule => {
   return { maxBytes: decl.maxBodyBytes ?? DEFAULT_MAX_BODY_BYTES, graceMs: bodyGraceMs, bytesPerSecond: bodyBytesPerSecond };
 };
 
-async function jsonBody(deps: PipelineDeps, decl: RouteDecl, req: IncomingMessage, checks: RouteChecks): Promise<unknown> {
+async function jsonBody(deps: PipelineDeps, decl: RouteDecl, req: IncomingMessage, request: HandlerRequest, checks: RouteChecks): Promise<unknown> {
   let body: unknown = {};
   if (hasBody(req)) {
     assertJsonType(req);
     const bytes = await readBytes(req, { ...bodyRule(deps, decl), check: createJsonMeasure() });
+    if (decl.keepsBytes) request.bytes = bytes;
     if (bytes.length > 0) body = parseJson(bytes);
     else if (decl.bodyRule !== 'optional') throw httpErrors.body_required();
   } else if (decl.bodyRule !== 'optional') throw httpErrors.body_required();

@@ -7,6 +7,8 @@ import type { Call } from './call.js';
 /** The same for all of them. */
 const NOTHING: AsyncIterable<Uint8Array> = Object.freeze({ [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true as const, value: undefined }) }) });
 
+const NO_BYTES = new Uint8Array();
+
 export class HandlerRequest<P = unknown, Q = unknown, B = unknown> implements Req<P, Q, B | undefined> {
   readonly id: string;
   readonly method: Method;
@@ -15,6 +17,7 @@ export class HandlerRequest<P = unknown, Q = unknown, B = unknown> implements Re
   query: Q;
   body: B | undefined = undefined;
   stream: AsyncIterable<Uint8Array> = NOTHING;
+  bytes: Uint8Array = NO_BYTES;
   readonly headers: Call['headers'];
   readonly actor: Actor;
   readonly ip: string;

@@ -26,9 +26,12 @@ describe('probes of the adapters', function () {
   afterEach(() => rm(folder, { recursive: true, force: true }));
 
   describe('of addresses', () => {
-    const lookAllowing = async (...allowed: string[]) => {
+    const lookAllowing = async (...terms: Array<string | Readonly<Record<string, string>>>) => {
+      const allowed = terms.filter((one) => typeof one === 'string');
+      const env = Object.assign({}, ...terms.filter((one) => typeof one !== 'string')) as Readonly<Record<string, string>>;
       const adapter = createFetchAdapter({
-        config: { get: () => ({ fetch: { ssrf_allowed_hosts: allowed } }) },
+        config: { get: (section) => (section === 'web' ? { fetch: { ssrf_allowed_hosts: allowed } } : undefined) },
+        env,
         secrets: { resolve: async () => undefined },
         clock,
         log: log.logger('fetch'),
@@ -45,6 +48,12 @@ describe('probes of the adapters', function () {
       });
     });
 
+    it('say that a proxy looks up names, and still see that literal addresses are refused', async () => {
+      const { state, detail } = await lookAllowing({ http_proxy: 'http://proxy.test:3128' });
+      expect(state).to.equal('degraded');
+      expect(detail).to.contain('Requests leave through the proxy http://proxy.test:3128 (http_proxy), which looks up names');
+    });
+
     it('name what a setting opens, and that metadata and the daemon itself stay closed', async () => {
       const { state, detail } = await lookAllowing('0.0.0.0/0', '::/0', '*.probe.invalid', 'localhost', 'metadata.google.internal', '169.254.169.254');
       expect([state, detail]).to.deep.equal([
@@ -54,9 +63,9 @@ describe('probes of the adapters', function () {
     });
 
     it('fail where metadata can be fetched, and where nothing can', async () => {
-      const broken = await lookAtAddresses({ refusal: async (url) => (url.includes('169.254') ? undefined : 'no') }, 'http://127.0.0.1:1/');
+      const broken = await lookAtAddresses({ proxyOf: () => undefined, refusal: async (url) => (url.includes('169.254') ? undefined : 'no') }, 'http://127.0.0.1:1/');
       expect(broken).to.deep.include({ state: 'failed', detail: 'A tool could fetch http://169.254.169.254/latest/meta-data/, http://[::ffff:169.254.169.254]/, which no setting may open.' });
-      expect(await lookAtAddresses({ refusal: async () => 'the policy is not loaded' }, 'http://127.0.0.1:1/')).to.deep.include({
+      expect(await lookAtAddresses({ proxyOf: () => undefined, refusal: async () => 'the policy is not loaded' }, 'http://127.0.0.1:1/')).to.deep.include({
         state: 'failed',
         detail: 'A public address was refused: the policy is not loaded',
       });

@@ -130,6 +130,21 @@ describe('config', () => {
     expect(messages(config).join()).to.match(/^SVC__BUDGET__MONTHLY_LIMIT: budget\.monthly_limit is NOT enforced yet/);
   });
 
+  it('names the encoding of a file that a Windows program saved as UTF-16, and keeps running', async () => {
+    const text = '[llm]\nmax_retries = 0\n';
+    for (const [bytes, named] of [
+      [Buffer.from(`\uFEFF${text}`, 'utf16le'), 'config.toml cannot be read: it is UTF-16 text (utf-16le), and settings are UTF-8.'],
+      [Buffer.from(`\uFEFF${text}`, 'utf16le').swap16(), 'config.toml cannot be read: it is UTF-16 text (utf-16be), and settings are UTF-8.'],
+      [Buffer.from(text, 'utf16le'), 'config.toml cannot be read: it has zero bytes, as UTF-16 text without a byte order mark has'],
+    ] as const) {
+      await writeFile(file, bytes);
+      const config = await load(null);
+      expect(messages(config).join('\n')).to.contain(named);
+    }
+    await writeFile(file, `\uFEFF[log]\nlevel = "warn"\n`);
+    expect(messages(await load(null))).to.deep.equal([]);
+  });
+
   it('knows every setting of the interface, claimed or waiting', () => {
     const claimed = new Set([
       'api',
@@ -146,8 +161,11 @@ describe('config', () => {
       'llm',
       'default_model',
       'provider_urls',
+      'provider_proxy_urls',
+      'proxy',
       'fallback_providers',
       'rate_limit',
+      'webhook_triggers',
       'runs',
       'tool_invoke',
       'tool_timeout_secs',

@@ -20,10 +20,10 @@ export const fetchMembers = ({ parts, owner, grants, alive }: Member, secrets: S
     return parts.fetchAdapter.fetch(url, init, secrets.resolve, { hosts: hostsOf(grants, init.purpose), isServer: servers.covers });
   },
   egress: {
-    allow: (baseUrl, purpose = 'model') => {
+    allow: (baseUrl, purpose = 'model', { proxy } = {}) => {
       alive();
       grants.need(purpose === 'server' ? 'egress:server' : 'egress:origins');
-      const entry = (purpose === 'server' ? servers : parts.modelOrigins).allow(baseUrl);
+      const entry = (purpose === 'server' ? servers : parts.modelOrigins).allow(baseUrl, purpose === 'model' ? proxy : undefined);
       return owner.lifetime.add(`base URL ${baseUrl}`, () => entry.dispose());
     },
     refusal: async (text) => {

@@ -1,7 +1,8 @@
 /** `files`: an extension's own data, cache and static files, and shared roots by grant. What is open is closed with the generation. */
 import { join } from 'node:path';
-import type { Assets, Dir, FileRoot, Files } from '@svc/api';
+import type { Assets, Dir, FileRoot, Files, ForeignDatabase } from '@svc/api';
 import type { Lifetime } from '@svc/core';
+import { openForeignDir } from '@svc/platform/adapters/files/foreign-dir';
 import { contextErrors } from '../../errors.js';
 import { countedDir } from '../../quotas/counted-dir.js';
 import type { Meter } from '../../quotas/meter.js';
@@ -33,7 +34,19 @@ export const filesMember = ({ parts, owner, grants, alive }: Member, assets: str
       grants.need(`files:${name}`);
       return open(roots[name]);
     },
+    foreign: async (path, allowed) => {
+      alive();
+      grants.need('files:migrate');
+      const found = await openForeignDir(path, allowed, join(dataDir, 'cache', owner.id, 'copies'));
+      return whileAlive({ ...found, database: async (file: string) => ownedDatabase(await found.database(file), file, owner.lifetime) }, alive);
+    },
   };
+};
+
+/** A copy goes with the generation that made it. */
+const ownedDatabase = (database: ForeignDatabase, file: string, lifetime: Lifetime): ForeignDatabase => {
+  const owned = lifetime.add(`copy of ${file}`, () => database.close());
+  return { ...database, close: () => Promise.resolve(owned.dispose()) };
 };
 
 const readOnly = ({ read, readStream, readText, stat }: Dir): Assets => Object.freeze({ read, readStream, readText, stat });

@@ -50,18 +50,30 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 
 const resolveHere = async (host: string): Promise<readonly ResolvedAddress[]> => (NAMES[host] ?? [host]).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
 
-export const lookAtAddresses = async ({ refusal }: Pick<FetchAdapter, 'refusal'>, ownUrl: string): Promise<SecurityLook> => {
+export const lookAtAddresses = async ({ refusal, proxyOf }: Pick<FetchAdapter, 'refusal' | 'proxyOf'>, ownUrl: string): Promise<SecurityLook> => {
+  const proxy = proxyOf(PUBLIC);
   const passing = async (urls: readonly string[]): Promise<string[]> => {
     const refusals = await Promise.all(urls.map((url) => refusal(url, resolveHere)));
     return urls.filter((_, at) => refusals[at] === undefined);
   };
-  const [never, open, outside] = [await passing([...NEVER, ownUrl]), await passing(PRIVATE), await refusal(PUBLIC, resolveHere)];
+  const [never, open, outside] = [await passing([...NEVER, ownUrl].filter(isKnownHere(proxy))), await passing(PRIVATE.filter(isKnownHere(proxy))), await refusal(PUBLIC, resolveHere)];
   if (never.length > 0) return { state: 'failed', detail: `A tool could fetch ${listed(never)}, which no setting may open.` };
   if (outside !== undefined) return { state: 'failed', detail: `A public address was refused: ${outside}` };
+  if (proxy !== undefined)
+    return {
+      state: 'degraded',
+      detail: `Requests leave through the proxy ${proxy}, which looks up names: addresses are refused here in all their forms, but what a name leads to is checked only by the proxy.`,
+    };
   const count = NEVER.length + PRIVATE.length + 1;
   if (open.length === 0) return { state: 'active', detail: `${count} addresses of this machine, private networks and cloud metadata were refused in all their forms; a public one was not.` };
   return { state: 'degraded', detail: `A tool can fetch ${listed(open)}: [web.fetch] ssrf_allowed_hosts opens ${open.length} of ${PRIVATE.length} private addresses. Cloud metadata stays refused.` };
 };
+
+/** What a name leads to is not known where a proxy looks it up. */
+const isKnownHere =
+  (proxy: string | undefined) =>
+  (url: string): boolean =>
+    proxy === undefined || !url.includes('.probe.invalid');
 
 const SHOWN = 3;
 const listed = (urls: readonly string[]): string => `${urls.slice(0, SHOWN).join(', ')}${urls.length > SHOWN ? ` and ${urls.length - SHOWN} more` : ''}`;

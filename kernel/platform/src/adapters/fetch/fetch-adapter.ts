@@ -6,18 +6,22 @@
  * N5  `server`: what an operator configured (`Within.isServer`), also by redirect; private addresses too, cloud metadata and the daemon's own port never.
  * N3  Secrets are put into headers, forms and paths here and nowhere else; no message holds one, nor a query string.
  * N4  Every exchange has an end: a deadline, an idle limit or both; and a body cap unless it is a model's.
+ * N6  Where a proxy is set (proxies.ts), requests leave through it, and every error names it. It looks up names, so only names and literal addresses are checked here.
  */
 import { Readable } from 'node:stream';
 import { type FetchInit, type FetchResponse, isHostGranted, isSvcError, type SecretRef, targetOf, parsedUrl } from '@svc/api';
-import type { Agent, Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { TimerClock } from '../../clock/clock.js';
 import type { ScopedLogger } from '../../log/log.js';
 import { canonicalHost, readHost } from '../address-policy.js';
 import { fetchErrors, secretErrors } from '../errors.js';
-import { type AddressTerms, assertNotOwnPort, publicAddresses, type ResolvedAddress, type ResolveHost, type Target } from '../resolved-address.js';
+import { type AddressTerms, addressesAtProxy, assertNotOwnPort, publicAddresses, type ResolvedAddress, type ResolveHost, type Target } from '../resolved-address.js';
 import { createExchangeGuard, type ExchangeGuard } from './exchange-guard.js';
 import { asFetchError, toResponse } from './fetch-response.js';
 import { type Head, Incoming } from './incoming.js';
+import { createProxies, type Proxies, type ProxyAddress } from './proxies.js';
+import { assertAdmitted, proxyAgent, shownThrough } from './proxy-agent.js';
+import { lookAtProxies, type ProxyLook } from './proxy-look.js';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const TIMEOUT_MS = 30_000;
@@ -26,6 +30,8 @@ const MAX_BYTES = 10 * 1024 * 1024;
 const MAX_REDIRECTS = 10;
 const MAX_MODEL_URLS = 200;
 const POOL = { connections: 256, pipelining: 1, keepAliveTimeout: 30_000, keepAliveMaxTimeout: 600_000, headersTimeout: 0, bodyTimeout: 0 };
+/** Proxies that model calls leave through at one time. */
+const MAX_POOLS = 50;
 const OWN_TO_AN_ORIGIN = ['authorization', 'cookie', 'proxy-authorization', 'x-api-key'];
 
 export type ResolveSecret = (ref: SecretRef) => Promise<string | undefined>;
@@ -37,6 +43,12 @@ export interface FetchAdapterDeps {
   log: ScopedLogger;
   /** Whether a model provider is configured there. */
   isModelUrl: (url: URL) => boolean;
+  /** The proxy that the provider there has for itself. */
+  modelProxy?: (url: URL) => string | undefined;
+  /** All of them. */
+  modelProxies?: () => readonly string[];
+  /** Of the daemon; proxies are set there. Default empty. */
+  env?: Readonly<Record<string, string | undefined>>;
   /** Where this daemon listens, once it does. */
   ownPort?: () => number | undefined;
   /** Name resolution; default the system's. */
@@ -56,29 +68,37 @@ export interface FetchAdapter {
   fetch(url: string, init: FetchInit, resolve?: ResolveSecret, within?: Within): Promise<FetchResponse>;
   /** Why a request of a tool or webhook to this URL would be refused by the settings of now; undefined where it would be sent, or its name cannot be resolved. Sends nothing. `resolveHost`: default the adapter's own. */
   refusal(url: string, resolveHost?: ResolveHost): Promise<string | undefined>;
+  /** The proxy that a request of a tool to this URL leaves through, for a person. Throws `fetch_bad_proxy`. */
+  proxyOf(url: string): string | undefined;
+  /** Each proxy that is set, and whether it answers now. */
+  proxies(): Promise<ProxyLook>;
   close(): Promise<void>;
 }
 
 interface AdapterState {
   readonly deps: FetchAdapterDeps;
   undici: Promise<typeof import('undici')> | undefined;
-  pool: Agent | undefined;
+  /** Connections to models, by the proxy they leave through; empty: none. */
+  readonly pools: Map<string, Dispatcher>;
+  readonly proxies: Proxies;
   /** Where models were asked, by their text: few, and each asked again and again. */
   readonly modelUrls: Map<string, URL>;
   closed: boolean;
 }
 
 export const createFetchAdapter = (deps: FetchAdapterDeps): FetchAdapter => {
-  const state: AdapterState = { deps, undici: undefined, pool: undefined, modelUrls: new Map(), closed: false };
+  const state: AdapterState = { deps, undici: undefined, pools: new Map(), proxies: createProxies(deps.config, deps.env ?? {}), modelUrls: new Map(), closed: false };
   return {
     fetch: (url, init, resolve, within) => {
       if (state.closed) return Promise.reject(fetchErrors.closed());
       return init.purpose === 'model' ? fetchModel(state, url, init, resolve) : fetchChecked(state, url, init, resolve, within);
     },
     refusal: (url, resolveHost = deps.resolveHost) => refusal(state, url, resolveHost),
+    proxyOf: (url) => state.proxies.of(parseUrl(url))?.shown,
+    proxies: () => lookAtProxies(state.proxies, deps.modelProxies?.() ?? []),
     close: async () => {
       state.closed = true;
-      await state.pool?.destroy();
+      await Promise.all([...state.pools.values()].map((pool) => pool.destroy()));
     },
   };
 };
@@ -95,11 +115,27 @@ const fetchModel = async (state: AdapterState, text: string, init: FetchInit, re
   if (port === String(state.deps.ownPort?.()))
     await assertNotOwnPort({ host: canonicalHost(url.hostname), port, shown: url.host }, state.deps.ownPort?.(), state.deps.resolveHost, init.signal ?? AbortSignal.timeout(CONNECT_TIMEOUT_MS));
   const headers = await requestHeaders(state, init, resolve);
-  const undici = await load(state);
-  state.pool ??= new undici.Agent({ ...POOL, connect: connector(undici) });
-  const guard = createExchangeGuard(state.deps.clock, { host: url.host, timeoutMs: init.timeoutMs, idleTimeoutMs: init.idleTimeoutMs ?? IDLE_TIMEOUT_MS, signal: init.signal });
-  const { incoming, head } = await send(state.pool, url, { method: methodOf(init), headers, body: init.body }, guard, () => guard.done());
-  return toResponse(incoming, head, { url: url.href, host: url.host, guard, maxBytes: init.maxBytes });
+  const own = state.deps.modelProxy?.(url);
+  const proxy = own === undefined ? state.proxies.of(url) : state.proxies.own(own);
+  const pool = modelPool(state, await load(state), proxy);
+  const host = shownThrough(url.host, proxy);
+  const guard = createExchangeGuard(state.deps.clock, { host, timeoutMs: init.timeoutMs, idleTimeoutMs: init.idleTimeoutMs ?? IDLE_TIMEOUT_MS, signal: init.signal });
+  const { incoming, head } = await send({ pool, proxy }, url, { method: methodOf(init), headers, body: init.body }, guard, () => guard.done());
+  return toResponse(incoming, head, { url: url.href, host, guard, maxBytes: init.maxBytes });
+};
+
+const modelPool = ({ pools }: AdapterState, undici: typeof import('undici'), proxy: ProxyAddress | undefined): Dispatcher => {
+  const key = proxy === undefined ? '' : `${proxy.origin} ${proxy.username}:${proxy.password}`;
+  const standing = pools.get(key);
+  if (standing) return standing;
+  for (const [name, oldest] of pools) {
+    if (pools.size < MAX_POOLS) break;
+    pools.delete(name);
+    void oldest.close();
+  }
+  const pool = proxy === undefined ? new undici.Agent({ ...POOL, connect: connector(undici) }) : proxyAgent(undici, proxy, POOL, CONNECT_TIMEOUT_MS);
+  pools.set(key, pool);
+  return pool;
 };
 
 const fetchChecked = async (state: AdapterState, text: string, init: FetchInit, resolve?: ResolveSecret, within?: Within): Promise<FetchResponse> => {
@@ -114,15 +150,16 @@ const fetchChecked = async (state: AdapterState, text: string, init: FetchInit, 
   try {
     for (let redirects = 0; ; redirects++) {
       if (redirects > MAX_REDIRECTS) throw fetchErrors.too_many_redirects(url.host, MAX_REDIRECTS);
-      const addresses = await checkedAddresses(state, url, { purpose: init.purpose, lists: [init.allowHosts, within?.hosts], isServer: within?.isServer }, limits.allowed, guard);
-      const agent = new undici.Agent({ ...POOL, connections: 1, connect: connector(undici, addresses) });
+      const proxy = state.proxies.of(url);
+      const addresses = await checkedAddresses(state, url, { purpose: init.purpose, lists: [init.allowHosts, within?.hosts], isServer: within?.isServer, proxy }, limits.allowed, guard);
+      const pool = proxy ? proxyAgent(undici, proxy, { ...POOL, connections: 1 }, CONNECT_TIMEOUT_MS) : new undici.Agent({ ...POOL, connections: 1, connect: connector(undici, addresses) });
       let isLast = true;
-      const { incoming, head } = await send(agent, url, hop, guard, () => {
-        void agent.destroy();
+      const { incoming, head } = await send({ pool, proxy }, url, hop, guard, () => {
+        void pool.destroy();
         if (isLast) guard.done();
       });
       const next = init.redirect === 'manual' || init.secretPath ? undefined : redirectOf(head, url);
-      if (!next) return toResponse(incoming, head, { url: init.secretPath ? text : url.href, host: url.host, guard, maxBytes: limits.maxBytes });
+      if (!next) return toResponse(incoming, head, { url: init.secretPath ? text : url.href, host: shownThrough(url.host, proxy), guard, maxBytes: limits.maxBytes });
       isLast = false;
       incoming.stop(fetchErrors.cancelled(url.host)); // nobody reads what stands beside a redirect
       hop = followed(hop, head.status, next.origin !== url.origin, Object.keys(init.secretHeaders ?? {}));
@@ -136,16 +173,24 @@ const fetchChecked = async (state: AdapterState, text: string, init: FetchInit, 
   }
 };
 
+interface Way {
+  readonly pool: Dispatcher;
+  readonly proxy: ProxyAddress | undefined;
+}
+
 /** Resolves with the head of the answer. `over` is told when nothing more will come of this exchange. */
-const send = async (dispatcher: Dispatcher, url: URL, { method, headers, body }: Hop, guard: ExchangeGuard, over: () => void): Promise<{ incoming: Incoming; head: Head }> => {
+const send = async ({ pool, proxy }: Way, url: URL, { method, headers, body }: Hop, guard: ExchangeGuard, over: () => void): Promise<{ incoming: Incoming; head: Head }> => {
+  const shown = shownThrough(url.host, proxy);
   const incoming = new Incoming({ touch: guard.touch, over });
   guard.onEnd((why) => incoming.stop(why));
   try {
     // The method is checked by undici itself; its type lists only the common ones.
-    dispatcher.dispatch({ origin: url.origin, path: `${url.pathname}${url.search}`, method: method as Dispatcher.HttpMethod, headers, body: bodyOf(body, guard) }, incoming);
-    return { incoming, head: await incoming.head };
+    pool.dispatch({ origin: url.origin, path: `${url.pathname}${url.search}`, method: method as Dispatcher.HttpMethod, headers, body: bodyOf(body, guard) }, incoming);
+    const head = await incoming.head;
+    if (proxy) assertAdmitted(head.status, shown, incoming);
+    return { incoming, head };
   } catch (error) {
-    throw asFetchError(error, url.host, guard, CONNECT_TIMEOUT_MS);
+    throw asFetchError(error, shown, guard, CONNECT_TIMEOUT_MS);
   }
 };
 
@@ -284,14 +329,15 @@ interface Reach {
   readonly purpose: FetchInit['purpose'];
   readonly lists: ReadonlyArray<readonly string[] | undefined>;
   readonly isServer?: Within['isServer'];
+  readonly proxy: ProxyAddress | undefined;
 }
 
-const checkedAddresses = ({ deps }: AdapterState, url: URL, { purpose, lists, isServer }: Reach, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
+const checkedAddresses = ({ deps }: AdapterState, url: URL, { purpose, lists, isServer, proxy }: Reach, allowed: readonly string[], guard: ExchangeGuard): Promise<readonly ResolvedAddress[]> => {
   const { host, port } = targetAt(url);
   if (lists.some((list) => list && !isHostGranted(list, host, port))) throw fetchErrors.host_not_allowed(url.host);
   const isConfigured = purpose === 'server';
   if (isConfigured && !isServer?.(url)) throw fetchErrors.not_a_server(url.host);
-  return reachable(deps, url, { granted: lists.find((list) => list) ?? [], allowed, isConfigured }, deps.resolveHost, guard.signal).catch((error: unknown) => {
+  return reachable(deps, url, { granted: lists.find((list) => list) ?? [], allowed, isConfigured, isAtProxy: proxy !== undefined }, deps.resolveHost, guard.signal).catch((error: unknown) => {
     if (isSvcError(error) && error.code === 'fetch_refused_address') deps.log.warn('A request to a refused address was stopped.', { host: url.host, why: error.message, purpose });
     throw error;
   });
@@ -302,15 +348,16 @@ const targetAt = (url: URL): Target => ({ host: canonicalHost(url.hostname), por
 const reachable = (
   { ownPort }: FetchAdapterDeps,
   url: URL,
-  terms: Pick<AddressTerms, 'granted' | 'allowed' | 'isConfigured'>,
+  { isAtProxy, ...terms }: Pick<AddressTerms, 'granted' | 'allowed' | 'isConfigured'> & { readonly isAtProxy: boolean },
   resolveHost: ResolveHost | undefined,
   signal: AbortSignal,
-): Promise<readonly ResolvedAddress[]> => publicAddresses(targetAt(url), { ...terms, ownPort: ownPort?.() }, resolveHost, signal);
+): Promise<readonly ResolvedAddress[]> => (isAtProxy ? addressesAtProxy : publicAddresses)(targetAt(url), { ...terms, ownPort: ownPort?.() }, resolveHost, signal);
 
-const refusal = async ({ deps }: AdapterState, text: string, resolveHost: ResolveHost | undefined): Promise<string | undefined> => {
+const refusal = async ({ deps, proxies }: AdapterState, text: string, resolveHost: ResolveHost | undefined): Promise<string | undefined> => {
   const deadline = AbortSignal.timeout(CONNECT_TIMEOUT_MS);
   try {
-    await reachable(deps, parseUrl(text), { granted: [], allowed: webLimits(deps.config.get('web')).allowed }, resolveHost, deadline);
+    const url = parseUrl(text);
+    await reachable(deps, url, { granted: [], allowed: webLimits(deps.config.get('web')).allowed, isAtProxy: proxies.of(url) !== undefined }, resolveHost, deadline);
     return undefined;
   } catch (error) {
     if (deadline.aborted || (isSvcError(error) && error.code === 'fetch_network')) return undefined;

@@ -3,6 +3,7 @@ import { type FetchResponse, isSvcError, type SvcError } from '@svc/api';
 import { fetchErrors } from '../errors.js';
 import type { ExchangeGuard } from './exchange-guard.js';
 import type { Head, Incoming } from './incoming.js';
+import { tunnelRefusal } from './proxy-agent.js';
 
 export interface ResponseContext {
   url: string;
@@ -82,6 +83,8 @@ export const asFetchError = (error: unknown, host: string, guard: ExchangeGuard,
   if (isSvcError(error) && error.code.startsWith('fetch_')) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown error';
   if (code === 'UND_ERR_CONNECT_TIMEOUT') return fetchErrors.timeout(host, connectTimeoutMs, 'connecting').with({ cause: error });
+  const refused = tunnelRefusal(error);
+  if (refused !== undefined) return fetchErrors.network(host, refused).with({ cause: error });
   if (code === 'UND_ERR_INVALID_ARG') return fetchErrors.bad_request(host, 'method or a header has a form that HTTP does not allow');
   return fetchErrors.network(host, REASONS[code] ?? code).with({ cause: error });
 };
@@ -93,4 +96,5 @@ const REASONS: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'its name cannot be looked up at present',
   UND_ERR_SOCKET: 'it closed the connection',
   ETIMEDOUT: 'the connection timed out',
+  UND_ERR_SOCKS5: 'the proxy refused the connection',
 };

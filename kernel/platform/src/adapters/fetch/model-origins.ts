@@ -11,8 +11,11 @@ import { fetchErrors } from '../errors.js';
 const MAX_ENTRIES = 2_000;
 
 export interface ModelOrigins {
-  allow(baseUrl: string): Disposable;
+  /** `proxy`: what requests there leave through. */
+  allow(baseUrl: string, proxy?: string): Disposable;
   covers(url: URL): boolean;
+  proxyOf(url: URL): string | undefined;
+  proxies(): readonly string[];
 }
 
 /** The servers of one extension; `tcp://host:port` is one that does not speak HTTP. */
@@ -27,29 +30,44 @@ export const createServerOrigins = (): ServerOrigins => {
   return { ...origins, coversTcp: (host, port) => origins.covers(new URL(`tcp://${host.includes(':') ? `[${host}]` : host}:${port}`)) };
 };
 
+interface Entry {
+  readonly path: string;
+  readonly proxy: string | undefined;
+}
+
+const isBelow = ({ pathname }: URL, { path }: Entry): boolean => pathname === path || pathname.startsWith(`${path}/`);
+const nearest = (entries: readonly Entry[]): Entry | undefined => [...entries].sort((one, other) => other.path.length - one.path.length)[0];
+
 const createOrigins = (protocols: readonly string[]): ModelOrigins => {
-  const perOrigin = new Map<string, string[]>();
+  const perOrigin = new Map<string, Entry[]>();
   let count = 0;
+  let withProxy = 0;
   return {
-    allow: (baseUrl) => {
+    allow: (baseUrl, proxy) => {
       const { origin, path } = parse(baseUrl, protocols);
       if (count >= MAX_ENTRIES) throw fetchErrors.too_many_origins(MAX_ENTRIES);
       count++;
-      const paths = perOrigin.get(origin) ?? [];
-      paths.push(path);
-      perOrigin.set(origin, paths);
+      if (proxy !== undefined) withProxy++;
+      const entries = perOrigin.get(origin) ?? [];
+      const entry: Entry = { path, proxy };
+      entries.push(entry);
+      perOrigin.set(origin, entries);
       let isStanding = true;
       return {
         dispose: () => {
           if (!isStanding) return;
           isStanding = false;
           count--;
-          paths.splice(paths.indexOf(path), 1);
-          if (paths.length === 0 && perOrigin.get(origin) === paths) perOrigin.delete(origin);
+          if (proxy !== undefined) withProxy--;
+          entries.splice(entries.indexOf(entry), 1);
+          if (entries.length === 0 && perOrigin.get(origin) === entries) perOrigin.delete(origin);
         },
       };
     },
-    covers: (url) => perOrigin.get(originOf(url))?.some((path) => url.pathname === path || url.pathname.startsWith(`${path}/`)) ?? false,
+    covers: (url) => perOrigin.get(originOf(url))?.some((entry) => isBelow(url, entry)) ?? false,
+    // The nearest base URL that has one.
+    proxyOf: (url) => (withProxy === 0 ? undefined : nearest((perOrigin.get(originOf(url)) ?? []).filter((entry) => entry.proxy !== undefined && isBelow(url, entry)))?.proxy),
+    proxies: () => [...new Set([...perOrigin.values()].flat().flatMap(({ proxy }) => proxy ?? []))],
   };
 };
 

@@ -14,6 +14,7 @@ import {
   type HttpAuthenticate,
   type HttpAuthorize,
   type OwnHook,
+  type RouteDecl,
   SvcError,
   type Verdict,
   whenKnown,
@@ -38,7 +39,7 @@ export interface CallerHooks {
 }
 
 /** What of a row validates its callers. */
-export type Guarded = Row<Addressed & { permission: string }>;
+export type Guarded = Row<Addressed & { permission: string; callers?: RouteDecl['callers'] }>;
 
 /** One for all of them, so nobody may change it. */
 const PUBLIC: Actor = actorFrom({ id: 'public', role: 'public', ownerId: 'public' });
@@ -51,7 +52,11 @@ export const identify = (hooks: CallerHooks, row: Guarded, call: Call, req: Inco
 export const identifyAgain = (hooks: CallerHooks, row: Guarded, call: Call, req: IncomingMessage): AtOnce<Actor> => {
   if (row.decl.auth === 'public') return PUBLIC;
   if (hooks.authenticate.isEmpty()) throw httpErrors.security_unavailable('nothing can identify callers.');
-  return whenKnown(hooks.authenticate.atOnce(admissionOf(call, req, row.decl.id, 0)), (actor) => authorized(hooks, row, call, actor));
+  const admission = admissionOf(call, req, row.decl.id, 0);
+  const { callers } = row.decl;
+  // Callers of the route alone come first.
+  const known = callers ? whenKnown(callers(admission), (own) => own ?? hooks.authenticate.atOnce(admission)) : hooks.authenticate.atOnce(admission);
+  return whenKnown(known, (actor) => authorized(hooks, row, call, actor));
 };
 
 const authorized = (hooks: CallerHooks, { decl }: Guarded, call: Call, actor: Actor | undefined): AtOnce<Actor> => {
