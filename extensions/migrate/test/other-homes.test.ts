@@ -1,4 +1,4 @@
-/** Letta and Hermes, logs that were packed, and imports that are stopped in the middle. */
+/** Letta and Hermes, and logs that were packed. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -95,34 +95,5 @@ describe('migrate from other homes', function () {
       'it could not be read to its end: its archive has the encoding brotli, which is not known',
     ]);
     expect(await found('narwhal')).to.have.length(1);
-  });
-
-  it('D1 S1 stopped in the middle, it goes on with the next daemon, and doubles nothing', async () => {
-    const count = 6_000;
-    const events = Array.from({ length: count }, (_, index) => ({
-      type: 'message',
-      id: `m${index}`,
-      parentId: index === 0 ? null : `m${index - 1}`,
-      timestamp: new Date(Date.UTC(2025, 0, 1) + index * 1_000).toISOString(),
-      message: { role: index % 2 === 0 ? 'user' : 'assistant', content: `message number ${index}` },
-    }));
-    await put(home('long'), 'openclaw.json', '{}');
-    await put(home('long'), `agents/main/sessions/${ARCHIVED_SESSION}.jsonl`, lines(events));
-    const kept = home('kept-home');
-    const options = { home: kept, config: `${OPEN_RATE}[migrate]\nroots = ["${folder}"]\n`, stopDrainMs: 1 };
-    const first = await bootTestKernel(options);
-    const { id } = (await first.http.expect(202, 'POST', '/api/migrate', { source: home('long') }, { prefer: 'respond-async' })).body;
-    const report = async (as: TestHttp) => (await as.expect(200, 'GET', `/api/migrate/${id}`)).body;
-    for (let seen = 0; seen === 0; ) seen = (await report(first.http)).messages_imported;
-    await first.stop();
-    const second = await bootTestKernel(options);
-    const before = (await report(second.http)).messages_imported;
-    expect(before).to.be.within(1, count - 1);
-    let now = await report(second.http);
-    while (now.ended_at === null) now = await report(second.http);
-    expect([now.status, now.sessions_imported, now.messages_found, now.messages_imported]).to.deep.equal(['completed', 1, count, count]);
-    const { sessions } = (await second.http.expect(200, 'GET', '/api/sessions?tag=openclaw')).body;
-    expect(sessions.map(({ message_count: messages }: { message_count: number }) => messages)).to.deep.equal([count]);
-    expect((await run(home('long'), {}, second.http)).imported_count).to.equal(0);
   });
 });
