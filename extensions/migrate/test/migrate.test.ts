@@ -159,7 +159,7 @@ describe('migrate', function () {
       const [{ session_id: id }] = (await found('platypuses')).items;
       expect(JSON.stringify((await http.expect(200, 'GET', `/api/sessions/${id}`)).body)).to.contain('2025-05-06T12:00:00.000Z');
       expect((await run(home('grown'))).imported_count).to.equal(0);
-      await put(home('grown'), log, lines(talkEvents().map((event) => JSON.parse(JSON.stringify(event).replace('where did', 'tell me where')) as object)));
+      await put(home('grown'), log, lines(talkEvents().map((event) => JSON.parse(JSON.stringify(event).replace('where did', 'I ask where')) as object)));
       expect(everyReason(await run(home('grown')), 'Session').join()).to.contain('its beginning was changed');
       await http.expect(200, 'DELETE', `/api/sessions/${id}`);
       await put(home('grown'), log, lines([...talkEvents(), more]));

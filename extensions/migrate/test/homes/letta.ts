@@ -14,7 +14,7 @@ export const AGENT_FILE = {
       tool_ids: ['tool-0'],
       messages: [
         { id: 'message-0', role: 'system', content: [{ type: 'text', text: 'You are Muse.' }], created_at: at(0) },
-        { id: 'message-1', role: 'user', content: [{ type: 'text', text: 'tell me of the albatross' }], created_at: at(1) },
+        { id: 'message-1', role: 'user', content: [{ type: 'text', text: 'what of the albatross' }], created_at: at(1) },
         {
           id: 'message-2',
           role: 'assistant',
