@@ -61,7 +61,7 @@ export const oidcErrors = defineErrors('oidc', {
     status: 409,
     retry: false,
     message: () => 'This provider answers with a form, which works only over https.',
-    hint: 'Put a proxy with https in front of the daemon, or set response_mode = "query" for the provider.',
+    hint: 'Put a proxy with https in front of the daemon, or set response_mode = "query" for the provider. The origin of the provider must stand in cors_origins of [api].',
   },
   too_many_attempts: { status: 429, retry: true, message: () => 'Too many sign-ins were begun and not finished.', hint: 'Try again in some minutes.' },
   no_profile: { status: 404, retry: false, message: () => 'There is no profile of your sign-in any more.', hint: 'Sign in again.' },
