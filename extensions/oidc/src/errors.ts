@@ -56,7 +56,7 @@ export const oidcErrors = defineErrors('oidc', {
     message: () => 'The provider gives you no role on this daemon.',
     hint: 'Who runs this daemon can add a line to [external_auth.role_map], or set default_role.',
   },
-  person_disabled: { status: 403, retry: false, message: () => 'You are disabled on this daemon.', hint: 'An owner or admin can enable you: svc people enable NAME.' },
+  person_disabled: { status: 403, retry: false, message: () => 'You are disabled on this daemon.', hint: 'Ask an owner or admin of this daemon.' },
   needs_https: {
     status: 409,
     retry: false,
