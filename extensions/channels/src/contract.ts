@@ -83,7 +83,7 @@ export const ChannelChanged = defineEvent('channels.changed', '1.0.0', Type.Obje
 
 export const Outgoing = Type.Object({
   channel: Type.String(),
-  chat: Type.String({ description: 'Where it goes, as the platform names it' }),
+  chat: Type.Optional(Type.String({ description: 'Where it goes, as the platform names it; left out where the channel has one place to write to' })),
   thread: Type.Optional(Type.String()),
   message: Type.String(),
   agentId: Type.Optional(Type.String()),
@@ -91,8 +91,10 @@ export const Outgoing = Type.Object({
 });
 export type Outgoing = Plain<typeof Outgoing>;
 
-export const Channels = defineService('channels', '1.0.0', {
-  /** Durable when this resolves; the answer is the id of the delivery. Throws `channels_not_found`, `channels_not_configured`. */
+export const Channels = defineService('channels', '1.1.0', {
+  /** Those that have an adapter, configured or not. */
+  names: method([], Type.Array(Type.String()), { what: 'reads which channels there are' }),
+  /** Durable when this resolves; the answer is the id of the delivery. Throws `channels_not_found`, `channels_not_configured`, `channels_no_recipient`. */
   send: method([Actor, Outgoing], Type.String(), { what: 'sends messages to the channels that are configured', changes: true }),
 });
 export type ChannelsService = Service<typeof Channels>;

@@ -20,7 +20,7 @@ import { channelRoutes } from './routes/channels.js';
 import { createChannelRows } from './rows.js';
 import { createSenders } from './senders.js';
 import { createSupervisor } from './supervisor.js';
-import { channelSend } from './tool.js';
+import { channelSend, recipientOf } from './tool.js';
 import { createTyping } from './typing.js';
 
 const SYNC_MS = 30_000;
@@ -98,9 +98,10 @@ export default defineExtension({
       },
     });
     ctx.services.provide(contract.Channels, {
+      names: async () => [...new Set([...ADAPTERS.keys(), ...(await accounts.all()).map(({ name }) => name)])].filter((name) => name !== 'sidecar'),
       send: async (actor, message) => {
-        await assertConfigured(accounts, message.channel);
-        return outbox.send(actor.ownerId, message);
+        const account = await assertConfigured(accounts, message.channel);
+        return outbox.send(actor.ownerId, { ...message, chat: recipientOf(account, message.chat) });
       },
     });
     ctx.routes.add(

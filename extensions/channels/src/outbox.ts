@@ -32,7 +32,7 @@ export interface OutboxDeps {
 }
 
 export interface Outbox {
-  send(ownerId: string, message: Outgoing & { readonly facts?: Readonly<Record<string, string>>; readonly runId?: string; readonly sessionId?: string }): Promise<string>;
+  send(ownerId: string, message: Outgoing & { readonly chat: string; readonly facts?: Readonly<Record<string, string>>; readonly runId?: string; readonly sessionId?: string }): Promise<string>;
   /** Throws `channels_not_retryable`. */
   retry(row: DeliveryRow): Promise<string>;
   /** Throws `channels_still_going`. */
