@@ -1,5 +1,5 @@
 /** What channels stores, and what it offers to others: sending a message to a chat. */
-import { Actor, defineCapability, defineEvent, defineService, defineTable, defineWork, method, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
+import { Actor, defineCapability, defineEvent, defineService, defineTable, defineWork, method, OneOf, type Plain, type RowOf, type Service, ToolFile, Type } from '@svc/api';
 
 const text = { kind: 'text', notNull: true } as const;
 const maybe = { kind: 'text' } as const;
@@ -86,6 +86,7 @@ export const Outgoing = Type.Object({
   chat: Type.Optional(Type.String({ description: 'Where it goes, as the platform names it; left out where the channel has one place to write to' })),
   thread: Type.Optional(Type.String()),
   message: Type.String(),
+  file: Type.Optional({ ...ToolFile, description: 'An upload that is sent in place of the message, where the platform takes files' }),
   agentId: Type.Optional(Type.String()),
   key: Type.String({ description: 'The same key is the same message' }),
 });

@@ -1,6 +1,6 @@
 import { defineExtension, DoctorCheck, isUuid, openResource } from '@svc/api';
 import { Agents } from '@svc/ext-agents/contract';
-import { createRunEnds, RunEnded, Runs } from '@svc/ext-runs/contract';
+import { createRunEnds, RunEnded, Runs, Uploads } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { channelTables } from '../migrations/0001_init.js';
 import { createAccounts } from './accounts.js';
@@ -61,7 +61,7 @@ export default defineExtension({
       webSocket: (url, options) => ctx.webSocket(url, options),
       inbox: () => inbox,
     });
-    const outbox = createOutbox({ db, journal, clock, ids, events, log, actors, accounts, closing: ctx.signal, connectionTo: supervisor.connectionTo });
+    const outbox = createOutbox({ db, journal, clock, ids, events, log, actors, accounts, uploads: ctx.services.optional(Uploads), closing: ctx.signal, connectionTo: supervisor.connectionTo });
     const bindings = createBindings({ db, clock, ids, events, actors, agents });
     const senders = createSenders({ db, clock, ids, events });
     const typing = createTyping({ clock, accounts, closing: ctx.signal, connectionTo: supervisor.connectionTo });
