@@ -38,7 +38,6 @@ const Free = Type.Object({}, { additionalProperties: true });
 
 const AUTONOMY = 'autonomous work';
 const SKILLS = 'skills that agents change';
-const TRIGGERS = ;
 const WASM = 'WASM modules';
 
 const TokensPerHour = count(0, Number.MAX_SAFE_INTEGER, 'Model tokens that the agent may use within 60 minutes; 0 for no limit');
