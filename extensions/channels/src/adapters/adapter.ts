@@ -80,7 +80,7 @@ export interface Connection extends AdapterTools {
   receive(message: Incoming): Promise<void>;
   /** Durable when this resolves. An edit counts until the agent is asked; a deletion ends what the message began. */
   change(message: Changed): Promise<void>;
-  /** Stores where reading goes on, without a message. */
+  /** Stores where reading goes on, where no message says so: at the first connection, and behind several messages at once. */
   remember(place: string): Promise<void>;
 }
 

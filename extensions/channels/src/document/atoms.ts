@@ -4,7 +4,13 @@
  * R1  All text of the Markdown is there, what is HTML among it as the text that it is.
  * R2  Only addresses that a person may follow are links: http, https, mailto and tel. Any other is text beside its label.
  */
-import type { Definition, Node, Nodes, Parents, PhrasingContent, Root, RootContent, Table } from 'mdast';
+import type { fromMarkdown } from 'mdast-util-from-markdown';
+
+export type Root = ReturnType<typeof fromMarkdown>;
+type RootContent = Root['children'][number];
+type PhrasingContent = Extract<RootContent, { type: 'paragraph' }>['children'][number];
+type Table = Extract<RootContent, { type: 'table' }>;
+type Definition = Extract<RootContent, { type: 'definition' }>;
 
 /** What opens and closes around words. */
 export type Element =
@@ -68,9 +74,9 @@ export const atomsOf = (tree: Root, options: AtomOptions): Atom[] => {
   return writing.atoms;
 };
 
-const collect = (node: Node, into: Map<string, Definition>, depth: number): void => {
-  if (node.type === 'definition') into.set((node as Definition).identifier, node as Definition);
-  else if (depth < MAX_DEPTH) for (const child of (node as Partial<Parents>).children ?? []) collect(child, into, depth + 1);
+const collect = (node: Root | RootContent, into: Map<string, Definition>, depth: number): void => {
+  if (node.type === 'definition') into.set(node.identifier, node);
+  else if (depth < MAX_DEPTH && 'children' in node) for (const child of node.children) collect(child, into, depth + 1);
 };
 
 interface Place {
@@ -175,7 +181,7 @@ const link = (writing: Writing, url: string, label: () => void, text: string, op
   prose(writing, text === '' ? url : `(${url})`);
 };
 
-const plainOf = (nodes: readonly Nodes[]): string => nodes.map((node) => ('value' in node ? node.value : 'children' in node ? plainOf(node.children) : '')).join('');
+const plainOf = (nodes: readonly RootContent[]): string => nodes.map((node) => ('value' in node ? node.value : 'children' in node ? plainOf(node.children) : '')).join('');
 
 /** Words, and what may be broken between them. */
 const prose = ({ atoms }: Writing, text: string): undefined => {

@@ -116,6 +116,12 @@ export const tcpErrors = defineErrors('tcp', {
   closed: { status: 409, retry: false, message: (where: string) => `The connection to ${where} is closed.` },
   lost: { status: 502, retry: true, message: (where: string) => `The connection to ${where} was lost.` },
   idle: { status: 504, retry: true, message: (where: string, ms: number) => `The connection to ${where} was closed after being idle for ${ms} ms.` },
+  not_securable: {
+    status: 409,
+    retry: false,
+    message: (where: string, why: string) => `The connection to ${where} cannot be secured: ${why}.`,
+    hint: 'Dial again, and use TLS from the first byte if the server offers it.',
+  },
   send_full: {
     status: 503,
     retry: true,
