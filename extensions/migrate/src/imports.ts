@@ -54,16 +54,16 @@ export const createImports = (deps: ImportsDeps): Imports => {
       return { detected: first !== undefined, source: first?.type ?? null, path: first?.path ?? null, scan, sources };
     },
     scan: async (path) => {
-      const { type, dir } = await finder.find(path.startsWith('/') || path.startsWith('~') ? path : `/${path}`, path);
-      return looked(type, dir.path, scanOf);
+      const found = await finder.find(path.startsWith('/') || path.startsWith('~') ? path : `/${path}`, path);
+      return looked(found.type, found.path, scanOf);
     },
     start: async (actor, wish) => {
       if (wish.target_dir !== undefined && wish.target_dir !== '') throw migrateErrors.target_dir();
       if (wish.import_secrets === true && actor.role !== 'owner' && actor.role !== 'system') throw migrateErrors.secrets_denied();
-      const { type, dir } = await finder.find(wish.source, wish.source_dir);
-      if (await store.running(actor.ownerId, dir.path)) throw migrateErrors.busy();
-      const row = rowOf(deps, actor, type, dir.path, wish);
-      const { leased } = await deps.journal.open({ id: row.id, kind: Migrating.name, actor, lane: `migrate:${actor.ownerId}:${dir.path}`, input: { importId: row.id } }, [
+      const { type, path } = await finder.find(wish.source, wish.source_dir);
+      if (await store.running(actor.ownerId, path)) throw migrateErrors.busy();
+      const row = rowOf(deps, actor, type, path, wish);
+      const { leased } = await deps.journal.open({ id: row.id, kind: Migrating.name, actor, lane: `migrate:${actor.ownerId}:${path}`, input: { importId: row.id } }, [
         store.insert(row),
         ...(await store.dropOld(actor.ownerId)),
         changed(deps, row, 'queued'),

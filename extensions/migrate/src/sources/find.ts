@@ -9,7 +9,8 @@ import { openLibreFang } from './librefang.js';
 import type { Source, SourceType } from './model.js';
 import { openOpenClaw } from './openclaw.js';
 
-const OPENERS: Readonly<Record<SourceType, (dir: ForeignDir) => Promise<Source>>> = { openclaw: openOpenClaw, librefang: openLibreFang, letta: openLetta, hermes: openHermes };
+/** `file`: one agent file, where not the whole folder is meant. */
+const OPENERS: Readonly<Record<SourceType, (dir: ForeignDir, file?: string) => Promise<Source>>> = { openclaw: openOpenClaw, librefang: openLibreFang, letta: openLetta, hermes: openHermes };
 const NAMES: Readonly<Record<string, SourceType>> = {
   openclaw: 'openclaw',
   clawdbot: 'openclaw',
@@ -32,7 +33,7 @@ export interface SourceFinder {
   /** Homes that are there. */
   homes(): Promise<Array<{ readonly type: SourceType; readonly path: string }>>;
   /** By the name of a program, or an absolute path. Throws what `migrate` refuses. */
-  find(source: string, path?: string): Promise<{ readonly type: SourceType; readonly dir: ForeignDir }>;
+  find(source: string, path?: string): Promise<{ readonly type: SourceType; readonly dir: ForeignDir; readonly path: string }>;
   open(type: SourceType, path: string): Promise<Source>;
 }
 
@@ -77,21 +78,29 @@ export const createFinder = (deps: FinderDeps): SourceFinder => {
       if (!isPath && wanted === undefined) throw migrateErrors.unknown_source(source);
       const place = path === undefined || path === '' ? (isPath ? source : (await homes()).find(({ type }) => type === wanted)?.path) : path;
       if (place === undefined) throw migrateErrors.no_home(source);
-      const dir = await openDir(place);
-      const type = await typeOf(dir);
+      const { folder, file } = partsOf(place);
+      const dir = await openDir(folder);
+      const type = file !== undefined && (await isFile(dir, file)) ? 'letta' : file === undefined ? await typeOf(dir) : undefined;
       if (type === undefined || (wanted !== undefined && wanted !== type)) throw migrateErrors.nothing_there(place);
-      return { type, dir };
+      return { type, dir, path: file === undefined ? dir.path : `${dir.path}/${file}` };
     },
     open: async (type, path) => {
-      const dir = await openDir(path);
+      const { folder, file } = partsOf(path);
+      const dir = await openDir(folder);
       try {
-        return await OPENERS[type](dir);
+        return await OPENERS[type](dir, file);
       } catch (error) {
         if (isSvcError(error) && (error.code.startsWith('migrate_') || error.code === 'file_changing')) throw error;
         throw migrateErrors.unreadable(reasonOf(error)).with({ cause: error });
       }
     },
   };
+};
+
+/** An agent file of Letta stands for itself, anything else is a folder. */
+const partsOf = (path: string): { readonly folder: string; readonly file?: string } => {
+  const [, folder, file] = /^(.+)\/([^/]+\.af)$/.exec(path) ?? [];
+  return folder === undefined || file === undefined ? { folder: path } : { folder, file };
 };
 
 /** Folders such as `.openclaw-work`: the home itself is listed, nothing else of it is read. */

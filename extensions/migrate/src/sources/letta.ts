@@ -15,10 +15,10 @@ interface AgentFile {
   readonly data: Table;
 }
 
-export const openLetta = async (dir: ForeignDir): Promise<Source> => {
+export const openLetta = async (dir: ForeignDir, only?: string): Promise<Source> => {
   const warnings: string[] = [];
   const remarks: SourceRemark[] = [];
-  const files = await agentFiles(dir, remarks);
+  const files = await agentFiles(dir, only, remarks);
   const agents: SourceAgent[] = [];
   const logs = new Map<string, readonly unknown[]>();
   for (const { path, data } of files) {
@@ -48,7 +48,7 @@ export const openLetta = async (dir: ForeignDir): Promise<Source> => {
     for (const file of [...listOf(data.files), ...listOf(data.sources)].filter(isTable))
       remarks.push({ kind: 'Config', name: textOf(file.file_name) ?? textOf(file.name) ?? 'file', reason: 'files and folders of Letta are not taken over; upload them to the agent' });
   }
-  agents.push(...(await folderAgents(dir)));
+  if (only === undefined) agents.push(...(await folderAgents(dir)));
   return {
     type: 'letta',
     dir,
@@ -72,9 +72,9 @@ export const openLetta = async (dir: ForeignDir): Promise<Source> => {
 
 const byIds = (known: ReadonlyMap<string, Table>, ids: unknown): Table[] => listOf(ids).flatMap((id) => [known.get(String(id))].filter(isTable));
 
-const agentFiles = async (dir: ForeignDir, remarks: SourceRemark[]): Promise<AgentFile[]> => {
+const agentFiles = async (dir: ForeignDir, only: string | undefined, remarks: SourceRemark[]): Promise<AgentFile[]> => {
   const found: AgentFile[] = [];
-  for (const path of (await namesIn(dir, '', 'file')).filter((name) => name.endsWith('.af'))) {
+  for (const path of (await namesIn(dir, '', 'file')).filter((name) => name.endsWith('.af') && (only === undefined || name === only))) {
     try {
       const data = tableOf(await jsonAt(dir, path));
       if (agentsIn(data).length === 0) throw migrateErrors.unknown_version('Letta', path, 'it has no agents');
