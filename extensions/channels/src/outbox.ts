@@ -14,6 +14,8 @@ import { type Adapter, ChannelFault, type Connection } from './adapters/adapter.
 import { ChannelChanged, ChannelDelivery, type DeliveryRow, type DeliveryState, type Outgoing } from './contract.js';
 import { channelErrors } from './errors.js';
 import { uuidV5 } from './ids.js';
+import { documentPieces } from './document/document.js';
+import type { Piece } from './document/typeset.js';
 import { piecesOf } from './pieces.js';
 
 export interface OutboxDeps {
@@ -96,41 +98,47 @@ async function drive(deps: OutboxDeps, run: LeasedRun): Promise<void> {
   const account = await deps.accounts.find(row.channel);
   if (!account) return end(deps, run, row, 'failed', `the channel ${row.channel} is not configured`);
   const adapter = deps.accounts.adapterOf(row.channel);
-  const texts = piecesOf(row.message, adapter.maxLength);
+  const pieces = await piecesFor(adapter, row.message);
   const connection = deps.connectionTo(account, adapter, AbortSignal.any([run.signal, deps.closing]));
   let { platform_id: lastId } = row;
   const isBegun = run.steps.find(({ status }) => status === 'intent');
   // What the last life of the daemon was about to send may have arrived.
-  if (isBegun && !adapter.isKeyed) return end(deps, run, row, 'unknown', 'the daemon ended while it was sent; it may have arrived');
+  if (isBegun && !isRemembered(adapter, deps.clock.now() - Date.parse(isBegun.startedAt))) return end(deps, run, row, 'unknown', 'the daemon ended while it was sent; it may have arrived');
   let seq = run.steps.reduce((most, step) => Math.max(most, step.seq), 0);
-  for (const [index, text] of texts.entries()) {
+  for (const [index, piece] of pieces.entries()) {
     const key = `${row.id}:${index}`;
     if (isSent(run.steps, key)) continue;
     seq += 1;
-    const outcome = await deps.journal.step(run, { seq, kind: 'send', key, replay: adapter.isKeyed ? 'keyed' : 'never', intent: { piece: index, of: texts.length } }, async () => {
-      const value = await attempt(adapter, connection, row, text, key);
+    const outcome = await deps.journal.step(run, { seq, kind: 'send', key, replay: adapter.isKeyed ? 'keyed' : 'never', intent: { piece: index, of: pieces.length } }, async () => {
+      const value = await attempt(adapter, connection, row, piece, key);
       return { value, outcome: value };
     });
     if (outcome.kind === 'sent') lastId = outcome.id ?? lastId;
-    else return unsent(deps, run, row, outcome);
+    else return unsent(deps, run, row, outcome, adapter);
   }
   return end(deps, run, { ...row, platform_id: lastId }, 'sent', null);
 }
+
+const piecesFor = async ({ format, maxLength }: Adapter, message: string): Promise<Piece[]> => {
+  const pieces = format ? await documentPieces(message, format) : [];
+  // Markdown that shows nothing, such as a comment alone, goes as it was written.
+  return pieces.length > 0 ? pieces : piecesOf(message, maxLength).map((text) => ({ text }));
+};
 
 const isSent = (steps: readonly JournalStep[], key: string): boolean => steps.some((step) => step.key === key && step.status === 'done' && (step.outcome as Attempt | null)?.kind === 'sent');
 
 type Attempt = { readonly kind: 'sent'; readonly id?: string } | { readonly kind: 'later' | 'never' | 'unknown'; readonly why: string; readonly waitMs?: number };
 
-const attempt = async (adapter: Adapter, connection: Connection, row: DeliveryRow, text: string, key: string): Promise<Attempt> => {
+const attempt = async (adapter: Adapter, connection: Connection, row: DeliveryRow, piece: Piece, key: string): Promise<Attempt> => {
   try {
     const facts = JSON.parse(row.facts) as Record<string, string>; // written by `send`
-    const id = await adapter.send(connection, { key, chat: row.chat, text, facts, ...(row.thread === null ? {} : { thread: row.thread }) });
+    const id = await adapter.send(connection, { key, chat: row.chat, ...piece, facts, ...(row.thread === null ? {} : { thread: row.thread }) });
     return { kind: 'sent', ...(id === undefined ? {} : { id }) };
   } catch (error) {
     if (error instanceof ChannelFault) return { kind: error.retry, why: error.message, ...(error.retryAfterMs === undefined ? {} : { waitMs: error.retryAfterMs }) };
     if (connection.signal.aborted) throw error;
     const why = isSvcError(error) ? error.message : 'the connection to the platform broke';
-    return { kind: adapter.isKeyed || neverLeft(error) ? 'later' : 'unknown', why };
+    return { kind: neverLeft(error) ? 'later' : 'unknown', why };
   }
 };
 
@@ -141,11 +149,14 @@ export const neverLeft = (error: unknown): boolean =>
   isSvcError(error) &&
   (NOT_SENT.has(error.code) || (error.code === 'fetch_network' && /refused|its name/.test(error.message)) || (error.code === 'fetch_timeout' && error.message.includes('connecting')));
 
-const unsent = (deps: OutboxDeps, run: LeasedRun, row: DeliveryRow, outcome: Exclude<Attempt, { kind: 'sent' }>): Promise<void> => {
+/** Whether what was sent so long ago under the same key would be dropped. */
+const isRemembered = ({ isKeyed, keyedForMs = Number.POSITIVE_INFINITY }: Adapter, agoMs: number): boolean => isKeyed && agoMs <= keyedForMs;
+
+const unsent = (deps: OutboxDeps, run: LeasedRun, row: DeliveryRow, outcome: Exclude<Attempt, { kind: 'sent' }>, adapter: Adapter): Promise<void> => {
   const waitSecs = WAITS[row.attempts];
-  if (outcome.kind === 'unknown') return end(deps, run, row, 'unknown', outcome.why);
+  const waitMs = Math.min(MAX_WAIT_MS, Math.max(outcome.waitMs ?? 0, (waitSecs ?? 0) * SECOND_MS));
+  if (outcome.kind === 'unknown' && (waitSecs === undefined || !isRemembered(adapter, waitMs))) return end(deps, run, row, 'unknown', outcome.why);
   if (outcome.kind === 'never' || waitSecs === undefined) return end(deps, run, row, 'failed', outcome.why);
-  const waitMs = Math.min(MAX_WAIT_MS, Math.max(outcome.waitMs ?? 0, waitSecs * SECOND_MS));
   const stored = deps.db.update('deliveries', ['id'], [{ id: row.id, attempts: row.attempts + 1, reason: outcome.why.slice(0, MAX_REASON) }]);
   const until = new Date(deps.clock.now() + waitMs).toISOString();
   return deps.journal.wait(run, { reason: 'retry', wakeKey: `channel-delivery:${run.id}`, until }, { also: [stored] });

@@ -208,7 +208,7 @@ describe('channels', function () {
     expect(await code(404, 'DELETE', '/api/bindings/0')).to.equal('channels_binding_not_found');
   });
 
-  it('T1 T2 T3 S1 S2 Telegram: 409 is a state, senders are allowed by code, and nothing is received twice', async () => {
+  it('T1 T2 T3 T4 S1 S2 Telegram: 409 is a state, text is HTML or plain, senders are allowed by code, and nothing is received twice', async () => {
     telegram.fail('getUpdates', { code: 409, description: 'Conflict: terminated by other getUpdates request' });
     await configure('telegram', { token: TOKEN, fields: { api_url: telegram.url } });
     await inState('telegram', 'failing');
@@ -224,9 +224,10 @@ describe('channels', function () {
     expect((await owner.expect(200, 'POST', '/api/channels/senders/allow', { code: given.toLowerCase() })).body).to.deep.include({ sender: '7', state: 'allowed' });
     expect(await code(404, 'POST', '/api/channels/senders/allow', { code: given })).to.equal('channels_no_code');
     telegram.write('I am a bot', { isBot: true });
-    telegram.fail('sendMessage', { code: 429, description: 'Too Many Requests', retryAfter: 1 });
+    telegram.fail('sendMessage', { code: 429, description: 'Too Many Requests', retryAfter: 1 }, { code: 400, description: "Bad Request: can't parse entities: unsupported start tag" });
     const last = telegram.write('what is up');
     await until(() => telegram.sent[1], 'the answer');
+    expect([telegram.sent[0]?.parse_mode, telegram.sent[1]?.parse_mode]).to.deep.equal(['HTML', undefined]);
     expect([asked('what is up'), asked('I am a bot'), asked('a second try')]).to.deep.equal([1, 0, 0]);
     telegram.repeat(last);
     await until(() => (telegram.offset > last + 1 ? true : undefined), 'the repeated update is acknowledged');

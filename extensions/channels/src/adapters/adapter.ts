@@ -1,6 +1,7 @@
 /** What an adapter is: how one platform is listened to and written to. */
 import type { Clock, ExtensionContext, Logger, SecretRef } from '@svc/api';
 import type { Account } from '../account.js';
+import type { Format } from '../document/formats.js';
 
 /** A message that came, in words that every platform has. */
 export interface Incoming {
@@ -23,6 +24,14 @@ export interface Incoming {
   readonly place?: string;
 }
 
+/** What became of a message: another text, or nothing where its sender deleted it. */
+export interface Changed {
+  /** That of the message. */
+  readonly id: string;
+  readonly text: string | undefined;
+  readonly place?: string;
+}
+
 /** A piece of text on its way out. */
 export interface Outgoing {
   /** The same for each attempt. */
@@ -30,6 +39,8 @@ export interface Outgoing {
   readonly chat: string;
   readonly thread?: string;
   readonly text: string;
+  /** The same in the form of the platform, where the adapter names one that is not plain. */
+  readonly formatted?: string;
   readonly facts: Readonly<Record<string, string>>;
 }
 
@@ -50,7 +61,7 @@ export class ChannelFault extends Error {
 }
 
 /** What an adapter may use. */
-export interface AdapterTools extends Pick<ExtensionContext, 'fetch' | 'tcp' | 'secrets' | 'ids' | 'spawn' | 'files'> {
+export interface AdapterTools extends Pick<ExtensionContext, 'fetch' | 'tcp' | 'webSocket' | 'secrets' | 'ids' | 'spawn' | 'files'> {
   readonly clock: Pick<Clock, 'now' | 'sleep' | 'iso'>;
   readonly log: Logger;
 }
@@ -67,14 +78,22 @@ export interface Connection extends AdapterTools {
   alive(): void;
   /** Durable when this resolves; the platform may forget the message then. */
   receive(message: Incoming): Promise<void>;
+  /** Durable when this resolves. An edit counts until the agent is asked; a deletion ends what the message began. */
+  change(message: Changed): Promise<void>;
+  /** Stores where reading goes on, where no message says so: at the first connection, and behind several messages at once. */
+  remember(place: string): Promise<void>;
 }
 
 export interface Adapter {
   readonly id: string;
   /** Longest text of one message, in UTF-16 units. */
   readonly maxLength: number;
+  /** How Markdown is written for the platform, with the limit of that form. Left out: it goes as it is, in pieces of `maxLength`. */
+  readonly format?: Format;
   /** Whether the platform drops what comes twice with one key: then an unknown outcome is sent again. */
   readonly isKeyed: boolean;
+  /** How long it remembers a key; for ever where it is left out. */
+  readonly keyedForMs?: number;
   /** Who may write, where the settings say nothing. */
   readonly dmPolicy: 'respond' | 'allowed_only';
   /** Text of the setup, one step each. */
@@ -90,6 +109,8 @@ export interface Adapter {
   connect?(connection: Connection): Promise<void>;
   /** The id that the platform gave to the message. Throws a ChannelFault. */
   send(connection: Connection, message: Outgoing): Promise<string | undefined>;
+  /** Shows in the chat that an answer is being written, for some seconds. What it throws is not looked at. */
+  typing?(connection: Connection, to: Pick<Outgoing, 'chat' | 'thread'>): Promise<void>;
   /** Asks the platform who it is for, and answers with a sentence. Throws a ChannelFault. */
   check(connection: Connection): Promise<string>;
 }

@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { parsedUrl } from '@svc/api';
 import type { IClientOptions, IPublishPacket, MqttClient } from 'mqtt';
 import { type Account, numberField, textField } from '../account.js';
+import { PLAIN } from '../document/formats.js';
 import { type Adapter, ChannelFault, type Connection, type Incoming } from './adapter.js';
 import { duplexOf } from './duplex.js';
 
@@ -124,6 +125,7 @@ const limited = async <T>(connection: Connection, work: Promise<T>): Promise<T> 
 export const mqtt: Adapter = {
   id: 'mqtt',
   maxLength: 65_535,
+  format: PLAIN,
   isKeyed: false,
   dmPolicy: 'respond',
   description: 'Devices and programs on an MQTT broker.',

@@ -5,6 +5,7 @@
  * N2  Reading goes on behind the last message that was stored: what came while the daemon was down is fetched.
  */
 import { textField } from '../account.js';
+import { PLAIN } from '../document/formats.js';
 import { type Adapter, ChannelFault, type Connection } from './adapter.js';
 import { faultOfStatus, jsonLines, request, retryAfterMs, withoutSlash } from './http.js';
 
@@ -37,6 +38,7 @@ const refused = async (connection: Connection, response: { status: number; heade
 export const ntfy: Adapter = {
   id: 'ntfy',
   maxLength: 3_900,
+  format: { ...PLAIN, limit: 3_900 },
   isKeyed: false,
   dmPolicy: 'respond',
   description: 'Push notifications of ntfy, and what people publish to a topic.',

@@ -4,9 +4,11 @@
  * T1  An update is acknowledged, by the offset of the next poll, when it is stored.
  * T2  409 (another program polls with the token, or a webhook is set) is a state, and polling goes on.
  * T3  Nothing that a bot wrote is answered, this one's own messages among them.
+ * T4  Text is sent as HTML; where Telegram cannot read that, as plain text.
  */
 import { isSvcError } from '@svc/api';
 import { listField, numberField, textField } from '../account.js';
+import { TELEGRAM } from '../document/formats.js';
 import { type Adapter, ChannelFault, type Connection, type Incoming } from './adapter.js';
 import { faultOfStatus, request, withoutSlash } from './http.js';
 
@@ -97,6 +99,7 @@ const incomingOf = (bot: Bot, update: Update): Incoming | undefined => {
 export const telegram: Adapter = {
   id: 'telegram',
   maxLength: 4_096,
+  format: TELEGRAM,
   isKeyed: false,
   dmPolicy: 'allowed_only',
   description: 'A bot of Telegram, in private chats and in groups.',
@@ -125,12 +128,17 @@ export const telegram: Adapter = {
       if (leastMs > 0) await connection.clock.sleep(leastMs, signal);
     }
   },
-  send: async (connection, { chat, thread, text, facts }) => {
-    const { message_id: id } = await call<{ readonly message_id: number }>(connection, 'sendMessage', {
+  send: async (connection, { chat, thread, text, formatted, facts }) => {
+    const address = {
       chat_id: /^-?\d+$/.test(chat) ? Number(chat) : chat,
-      text,
       ...(thread === undefined ? {} : { message_thread_id: Number(thread) }),
       ...(facts.reply === undefined ? {} : { reply_parameters: { message_id: Number(facts.reply), allow_sending_without_reply: true } }),
+    };
+    const post = (body: object) => call<{ readonly message_id: number }>(connection, 'sendMessage', { ...address, ...body });
+    const { message_id: id } = await post(formatted === undefined ? { text } : { text: formatted, parse_mode: 'HTML' }).catch((error: unknown) => {
+      // What its parser does not read is still an answer: nothing was sent yet.
+      if (error instanceof ChannelFault && error.message.includes("can't parse entities")) return post({ text });
+      throw error;
     });
     return `${chat}:${id}`;
   },

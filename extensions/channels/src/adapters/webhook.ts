@@ -8,6 +8,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isSvcError, type Req } from '@svc/api';
 import { type Account, textField } from '../account.js';
+import { PLAIN } from '../document/formats.js';
 import { channelErrors } from '../errors.js';
 import { type Adapter, ChannelFault, type Connection, type Incoming } from './adapter.js';
 import { faultOfStatus, retryAfterMs } from './http.js';
@@ -82,6 +83,7 @@ const callbackOf = (account: Account): string => textField(account, 'callback_ur
 export const webhook: Adapter = {
   id: 'webhook',
   maxLength: 65_535,
+  format: PLAIN,
   isKeyed: true,
   dmPolicy: 'respond',
   description: 'Any program that can send and receive HTTP.',

@@ -35,6 +35,12 @@ export interface TcpConnection {
   write(data: string | Uint8Array): Promise<void>;
   /** Nothing more will be written; the other side may still send. */
   end(): void;
+  /**
+   * TLS from here on, as STARTTLS begins it, for the host that was dialled; `ca` is a PEM to trust instead of the system's. Call it when the other
+   * side agreed and nothing else was sent. This connection is spent, and the answer takes its place. Throws `tcp_not_securable`, also where bytes
+   * came that nobody asked for: they are not protected.
+   */
+  startTls(options?: { readonly ca?: string }): Promise<TcpConnection>;
   /** At once. */
   close(): void;
   /** When it is gone, however. Never rejects. */

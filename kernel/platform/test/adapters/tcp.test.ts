@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { createServer as createTlsServer } from 'node:tls';
+import { createServer as createTlsServer, TLSSocket } from 'node:tls';
 import type { TcpConnection } from '@svc/api';
 import { expect } from 'chai';
 import { systemClock } from '../../src/clock/clock.js';
@@ -135,6 +135,45 @@ describe('adapters: tcp', function () {
     expect(await textOf((await dial(port, { tls: { ca: CERT } })).readable)).to.equal('secret');
     expect(await codeOf(dial(port, { host: 'evil.test', tls: { ca: CERT } }))).to.equal('tcp_unreachable');
     expect(await codeOf(dial(port, { host: 'mail.test', tls: true }))).to.equal('tcp_unreachable');
+  });
+
+  it('C3 begins TLS on an open connection, for the name that was dialled, and takes nothing that came before it', async () => {
+    const port = await serve((socket) => {
+      socket.once('data', () => {
+        socket.write('OK');
+        const secure = new TLSSocket(socket, { isServer: true, cert: CERT, key: KEY });
+        secure.on('error', () => undefined);
+        secure.on('data', (more) => secure.write(`secret ${more}`));
+      });
+    });
+    allowed = ['127.0.0.0/8'];
+    names['evil.test'] = [{ address: '127.0.0.1', family: 4 }];
+    const begun = async (host: string): Promise<TcpConnection> => {
+      const connection = await dial(port, { host });
+      await connection.write('STARTTLS');
+      for await (const piece of connection.readable) {
+        expect(String(Buffer.from(piece))).to.match(/^OK/);
+        return connection;
+      }
+      throw new Error('nothing came');
+    };
+    const plain = await begun('mail.test');
+    const secure = await plain.startTls({ ca: CERT });
+    await secure.write('once');
+    for await (const piece of secure.readable) {
+      expect(String(Buffer.from(piece))).to.equal('secret once');
+      break;
+    }
+    expect([await codeOf(plain.write('more')), await codeOf(plain.startTls()), await codeOf(secure.startTls())]).to.deep.equal(['tcp_closed', 'tcp_not_securable', 'tcp_not_securable']);
+    secure.close();
+    await Promise.all([secure.closed, plain.closed]);
+    expect(await codeOf((await begun('evil.test')).startTls({ ca: CERT })), 'another name').to.equal('tcp_unreachable');
+    expect(await codeOf((await begun('mail.test')).startTls()), 'nobody vouches for it').to.equal('tcp_unreachable');
+    const listener = await listen(0, async (connection) => void failures.push(await codeOf(connection.startTls())));
+    const client = connect(listener.port, '127.0.0.1').on('error', () => undefined);
+    await until(() => failures.length > 0, 'it was accepted');
+    client.destroy();
+    expect(failures).to.deep.equal(['tcp_not_securable']);
   });
 
   it('gives an attempt up after its time, or when its caller does', async () => {

@@ -13,12 +13,16 @@ export interface ConnectionTerms {
   readonly shown: string;
   readonly clock: TimerClock;
   readonly idleTimeoutMs: number;
+  /** TLS over the same socket. Left out for connections that were accepted, and for those that have it. */
+  readonly secure?: (socket: Socket, options: { readonly ca?: string }) => Promise<TcpConnection>;
 }
 
 /** The socket is connected and paused. */
-export const connectionOf = (socket: Socket, { shown, clock, idleTimeoutMs }: ConnectionTerms): TcpConnection => {
+export const connectionOf = (socket: Socket, { shown, clock, idleTimeoutMs, secure }: ConnectionTerms): TcpConnection => {
   let isIdle = false;
   let isBegun = false;
+  let isSpent = false;
+  let next: TcpConnection | undefined;
   const stopWatching = watchIdle(socket, clock, idleTimeoutMs, () => {
     isIdle = true;
     socket.destroy();
@@ -41,17 +45,32 @@ export const connectionOf = (socket: Socket, { shown, clock, idleTimeoutMs }: Co
       [Symbol.asyncIterator]: () => {
         if (isBegun) throw new Error('a connection is read once');
         isBegun = true;
-        return pieces(socket, ending);
+        return pieces(socket, ending, () => isSpent);
       },
     },
     write: (data) =>
       new Promise((resolve, reject) => {
-        if (!socket.writable) return reject(ending() ?? tcpErrors.closed(shown));
+        if (isSpent || !socket.writable) return reject(ending() ?? tcpErrors.closed(shown));
         if (socket.writableLength + Buffer.byteLength(data) > MAX_UNSENT_BYTES) return reject(tcpErrors.send_full(shown, MAX_UNSENT_BYTES));
         socket.write(data, (error) => (error ? reject(ending() ?? tcpErrors.closed(shown).with({ cause: error })) : resolve()));
       }),
-    end: () => void socket.end(),
-    close: () => void socket.destroy(),
+    end: () => void (isSpent || socket.end()),
+    startTls: async (options = {}) => {
+      if (!secure) throw tcpErrors.not_securable(shown, 'it is encrypted already, or it was accepted');
+      if (isSpent) throw tcpErrors.not_securable(shown, 'it was secured before');
+      isSpent = true;
+      stopWatching();
+      if (socket.readableLength > 0 || socket.destroyed) {
+        socket.destroy();
+        throw tcpErrors.not_securable(shown, 'bytes came before TLS, or it was closed');
+      }
+      next = await secure(socket, options);
+      return next;
+    },
+    close: () => {
+      next?.close();
+      socket.destroy();
+    },
     closed,
   };
 };
@@ -70,8 +89,8 @@ const watchIdle = (socket: Socket, clock: TimerClock, idleMs: number, late: () =
   return () => cancel();
 };
 
-async function* pieces(socket: Socket, ending: () => Error | undefined): AsyncGenerator<Uint8Array> {
-  for (;;) {
+async function* pieces(socket: Socket, ending: () => Error | undefined, isSpent: () => boolean): AsyncGenerator<Uint8Array> {
+  while (!isSpent()) {
     const piece: Buffer | null = socket.read();
     if (piece !== null) {
       yield piece;

@@ -3,7 +3,7 @@
  *
  * C1  A dial goes to an address that was validated like one of the fetch adapter, and to no other; the name is not looked up again.
  * C2  Connections are limited in number, of one extension and of one listener; one that is silent is closed; nothing is buffered without end.
- * C3  The certificate of the other side is always validated, for the name that was asked for.
+ * C3  The certificate of the other side is always validated, for the name that was asked for; also where TLS begins later. What came before it is refused.
  */
 import { errnoOf } from '../../config/errno.js';
 import { connect, createServer, isIP, type Server, type Socket } from 'node:net';
@@ -40,6 +40,8 @@ export interface TcpCaller {
 }
 
 export interface TcpAdapter {
+  /** A connected socket, for an adapter that speaks a protocol over it. It is counted, and closed with the others. */
+  socket(caller: TcpCaller, options: DialOptions): Promise<Socket>;
   dial(caller: TcpCaller, options: DialOptions): Promise<TcpConnection>;
   /** `failed` hears of what `serve` throws. */
   listen(caller: TcpCaller, options: ListenOptions, serve: (connection: TcpConnection) => Promise<void>, failed: (error: unknown) => void): Promise<TcpListener>;
@@ -57,6 +59,7 @@ interface AdapterState {
 export const createTcpAdapter = (deps: TcpAdapterDeps): TcpAdapter => {
   const state: AdapterState = { deps, open: new Map(), servers: new Set(), closed: false };
   return {
+    socket: async (caller, options) => (await dialled(state, caller, options)).socket,
     dial: (caller, options) => dial(state, caller, options),
     listen: (caller, options, serve, failed) => listen(state, caller, options, serve, failed),
     close: async () => {
@@ -79,7 +82,18 @@ const assertPort = (port: number, least: number): void => {
   if (!Number.isInteger(port) || port < least || port > MAX_PORT) throw tcpErrors.bad_port(String(port));
 };
 
-const dial = async (state: AdapterState, caller: TcpCaller, asked: DialOptions): Promise<TcpConnection> => {
+const dial = async (state: AdapterState, caller: TcpCaller, options: DialOptions): Promise<TcpConnection> => {
+  const { socket, ...where } = await dialled(state, caller, options);
+  const terms = { shown: where.shown, clock: state.deps.clock, idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS };
+  if (options.tls) return connectionOf(socket, terms);
+  return connectionOf(socket, { ...terms, secure: async (plain, { ca }) => connectionOf(await secured(state, caller.id, plain, { ...where, ca }), terms) });
+};
+
+interface Dialled extends Omit<Securing, 'ca'> {
+  readonly socket: Socket;
+}
+
+const dialled = async (state: AdapterState, caller: TcpCaller, asked: DialOptions): Promise<Dialled> => {
   const host = readHost(asked.host);
   if (host === undefined) throw tcpErrors.bad_host(asked.host);
   const options = { ...asked, host };
@@ -97,7 +111,7 @@ const dial = async (state: AdapterState, caller: TcpCaller, asked: DialOptions):
     const onAbort = (): void => void socket.destroy();
     options.signal?.addEventListener('abort', onAbort, { once: true });
     socket.once('close', () => options.signal?.removeEventListener('abort', onAbort));
-    return connectionOf(socket, { shown, clock: state.deps.clock, idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS });
+    return { socket, host, shown, timeoutMs };
   } finally {
     cancel();
   }
@@ -155,6 +169,39 @@ const connectTo = async (state: AdapterState, id: string, address: string, { hos
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
     socket.once(secure ? 'secureConnect' : 'connect', done);
+  });
+};
+
+interface Securing {
+  readonly host: string;
+  readonly ca: string | undefined;
+  readonly shown: string;
+  readonly timeoutMs: number;
+}
+
+/** TLS over a connection that stands, for the name that was dialled. */
+const secured = async (state: AdapterState, id: string, plain: Socket, { host, ca, shown, timeoutMs }: Securing): Promise<Socket> => {
+  const { connect: secure } = await import('node:tls');
+  const socket = secure({ socket: plain, ...(isIP(host) ? { host } : { servername: host }), ...(ca === undefined ? {} : { ca }) });
+  keep(state, id, socket);
+  return new Promise((resolve, reject) => {
+    const fail = (error: unknown): void => {
+      cancel();
+      socket.destroy();
+      plain.destroy();
+      reject(isSvcError(error) ? error : tcpErrors.unreachable(shown, errnoOf(error) ?? 'unknown').with({ cause: error }));
+    };
+    const cancel = state.deps.clock.schedule(timeoutMs, () => fail(tcpErrors.timeout(shown, timeoutMs)));
+    const onClose = (): void => fail(tcpErrors.lost(shown));
+    socket.once('error', fail);
+    socket.once('close', onClose);
+    socket.once('secureConnect', () => {
+      cancel();
+      socket.off('error', fail);
+      socket.off('close', onClose);
+      socket.pause();
+      resolve(socket);
+    });
   });
 };
 
