@@ -28,6 +28,11 @@ const PUBLIC = new Set([
   'GET /ui/{asset}',
   'GET /ui/panels/{extension}/{chunk}',
   'GET /ui/frames/{extension}/{panel}',
+  'GET /api/auth/callback',
+  'GET /api/auth/login',
+  'GET /api/auth/login/{provider}',
+  'GET /api/auth/providers',
+  'POST /api/auth/callback',
   'GET /auth/session',
   'GET /shared/{token}',
   'POST /api/pairing/complete',
@@ -46,8 +51,8 @@ const REPORTS_ONLY = new Set(['followChanges']);
 const bearer = (key: string): Record<string, string> => ({ authorization: `Bearer ${key}` });
 const isPublic = (one: Walked): boolean => PUBLIC.has(`${one.method} ${one.template}`);
 
-/** Without a hub of skills, its routes answer 503. */
-const refusalsOf = (what: string): number[] => (/\/api\/(skillhub|clawhub-cn)\//.test(what) ? [401, 403, 500] : [401, 403, 500, 503]);
+/** Without a hub of skills, and without a provider to sign in at, their routes answer 503. */
+const refusalsOf = (what: string): number[] => (/\/api\/(skillhub|clawhub-cn|auth)\//.test(what) ? [401, 403, 500] : [401, 403, 500, 503]);
 
 describe('authentication', () => {
   describe('with an API key set', () => {
@@ -105,9 +110,11 @@ describe('authentication', () => {
     });
 
     it('public routes answer with, without and with a wrong key', async () => {
-      // Nobody from elsewhere is installed here, who could have a panel in a frame, nothing is shared, and no channel has that name.
+      // Nobody from elsewhere is installed here, who could have a panel in a frame, nothing is shared, no channel has that name, and there is no provider to sign in at.
       for (const headers of [{}, bearer('wrong'), bearer(KEYS.owner)])
-        await tryAll(isPublic, headers, (status, what) => expect(status, what).to.equal(/ \/(ui\/frames|shared|api\/channels)\//.test(what) ? 404 : 200));
+        await tryAll(isPublic, headers, (status, what) =>
+          expect(status, what).to.equal(/ \/(ui\/frames|shared|api\/channels)\//.test(what) ? 404 : / \/api\/auth\/(login|callback)/.test(what) ? 503 : 200),
+        );
     });
 
     it('the root key opens every route', () =>

@@ -139,6 +139,7 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
 };
 
 /** Paths that the interface has as they are; the router takes the one with more fixed words. */
+const REDIRECTS = /operation-2xx-response #\/paths\/~1api~1auth~1login(~1\{provider\})?\//;
 const OF_A_NOT = /no-required-schema-properties-undefined \S*\/not\//;
 const AMBIGUOUS = ['`/api/channels/deliveries/{id}`', '`/api/agents/{id}/sessions/by-label/{label}`', '`/api/webhooks/events/{id}`', '`/api/workflows/runs/{run_id}`', '`/api/hands/instances/{id}`'];
 
@@ -194,8 +195,9 @@ describe('openapi.json', () => {
         const found = await lintFromString({ source: JSON.stringify(document), config: await createConfig({ extends: ['recommended'] }) });
         const reported = found.map((problem) => `${problem.severity} ${problem.ruleId} ${problem.location[0]?.pointer}: ${problem.message}`);
         // What a local daemon cannot grant: a server that is not this machine. And what the interface asks for: a path beside one with an id, which no id can be.
+        // And that a browser is sent elsewhere: nothing else is answered to it.
         // And what may not stand together: its names stand beside the `not`.
-        expect(reported.filter((line) => !line.includes('no-server-example.com') && !AMBIGUOUS.some((path) => line.includes(path)) && !OF_A_NOT.test(line))).to.deep.equal([]);
+        expect(reported.filter((line) => !line.includes('no-server-example.com') && !AMBIGUOUS.some((path) => line.includes(path)) && !OF_A_NOT.test(line) && !REDIRECTS.test(line))).to.deep.equal([]);
       });
 
       it('names exactly what is mounted', () => {

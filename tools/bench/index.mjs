@@ -2,6 +2,7 @@
 const FOLDERS = {
   requests: ['messages', 'growing-conversations', 'tool-runs', 'first-byte', 'streams', 'agent-get', 'flooded', 'backup', 'journal', 'reservation'],
   kernel: ['journal-steps', 'crossing', 'isolated-call', 'sandboxed-start', 'checkpoints', 'policy', 'third-party', 'group-commit', 'session-search', 'audit', 'reload'],
+  memory: ['recall', 'memory-size'],
   starting: ['start-up', 'status', 'restart'],
   replicas: ['replicas'],
   page: ['page'],

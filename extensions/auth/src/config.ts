@@ -32,14 +32,22 @@ export const Users = Type.Array(
     {
       name: Type.String({ pattern: '^[A-Za-z0-9_.-]{1,64}$' }),
       role: OneOf(['owner', 'admin', 'user', 'viewer'], { default: 'user' }),
-      api_key_hash: Type.String({ pattern: '^sha256:[0-9a-fA-F]{64}$', description: "sha256:<hex> of this person's key", 'x-caller-key': true }),
+      api_key_hash: Type.Optional(Type.String({ pattern: '^sha256:[0-9a-fA-F]{64}$', description: "sha256:<hex> of this person's key", 'x-caller-key': true })),
+      oidc: Type.Optional(
+        Type.Array(Type.String({ pattern: '^[a-z0-9_-]{1,64}:\\S{1,255}$', 'x-caller-key': true }), {
+          maxItems: 20,
+          description: 'Whom this person signs in as: provider:subject, with the id of a provider of [external_auth]',
+          examples: [['company:248289761001']],
+        }),
+      ),
+      email: Type.Optional(Type.String({ maxLength: 254, pattern: '^[^@\\s]+@[^@\\s]+$', description: 'Read where [external_auth] link_by_verified_email is set' })),
     },
     { additionalProperties: false },
   ),
   {
     default: [],
     maxItems: 1_000,
-    description: 'People with keys of their own; each sees only their own rows unless admin or owner',
+    description: 'People with keys or sign-ins of their own; each sees only their own rows unless admin or owner',
     'x-security': true,
     'x-by-hand': 'it defines people and their access',
   },

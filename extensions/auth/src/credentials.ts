@@ -1,5 +1,5 @@
 /**
- * Keys that areas issue for people, such as those of paired devices.
+ * Keys that areas issue for people, such as those of paired devices and of sign-ins, and the people whom areas brought.
  *
  * D1  A key has 256 random bits and is shown once; only its SHA-256 is stored.
  * D2  It is issued, changed and revoked in the commit of the area that asked for it, with the news for every daemon.
@@ -9,6 +9,7 @@
 import { createHash } from 'node:crypto';
 import { AuthChanged, type Clock, type Db, type Events, type Ids, type Logger, type Role, type Write } from '@svc/api';
 import type { CredentialRow } from './credential-rows.js';
+import type { PersonRow } from './people-rows.js';
 
 export interface Credential {
   /** Who acts by it: `device:<id>`. */
@@ -18,6 +19,15 @@ export interface Credential {
   /** SHA-256 in hexadecimal digits. */
   readonly keyHash: string;
   readonly seenAt: string | null;
+  /** Who acts by it, where that is not its id. */
+  readonly actorId: string | null;
+  readonly expiresAt: string | null;
+}
+
+/** What areas issued, and whom they know. */
+export interface Issued {
+  readonly credentials: readonly Credential[];
+  readonly people: readonly PersonRow[];
 }
 
 export interface CredentialDeps {
@@ -37,8 +47,17 @@ const MAX_ROWS = 10_000;
 /** Written no more often than this. */
 const SEEN_EVERY_MS = 60_000;
 
+export interface NewCredential {
+  readonly name: string;
+  readonly personId: string;
+  readonly role: Role;
+  readonly actorId?: string | undefined;
+  readonly expiresAt?: string | undefined;
+}
+
 export const createCredentials = ({ changed, clock, db, events, ids, log }: CredentialDeps) => {
-  let known: readonly Credential[] = [];
+  let known: Issued = { credentials: [], people: [] };
+  let hasRead = false;
   let names: ReadonlySet<string> = new Set();
   let isRead = false;
   let reading: Promise<void> | undefined;
@@ -47,12 +66,17 @@ export const createCredentials = ({ changed, clock, db, events, ids, log }: Cred
   const read = async (): Promise<void> => {
     for (;;) {
       const asked = version;
-      const rows = await db.system('credentials that areas issued').select<CredentialRow>({ from: 'credentials', order: [{ column: 'id' }], limit: MAX_ROWS });
+      const [rows, people] = await Promise.all([
+        db.system('credentials that areas issued').select<CredentialRow>({ from: 'credentials', order: [{ column: 'id' }], limit: MAX_ROWS }),
+        db.system('people whom areas brought').select<PersonRow>({ from: 'people', order: [{ column: 'id' }], limit: MAX_ROWS }),
+      ]);
       if (asked !== version) continue; // there was news meanwhile
       const before = known;
       names = new Set(rows.map(({ id }) => id));
-      known = rows.map(({ id, key_hash: keyHash, owner_id: ownerId, role, seen_at: seenAt }) => ({ id, ownerId, role: role as Role, keyHash, seenAt })); // `issue` writes roles
+      for (const id of seen.keys()) if (!names.has(id)) seen.delete(id);
+      known = { credentials: rows.map(credentialOf), people };
       isRead = true;
+      hasRead = true;
       if (nameOf(before) !== nameOf(known)) changed();
       return;
     }
@@ -66,6 +90,8 @@ export const createCredentials = ({ changed, clock, db, events, ids, log }: Cred
   const news = (): Write => events.event(AuthChanged, {});
   return {
     all: () => known,
+    /** Whether the rows were read since the start of this generation, however long ago. */
+    wasRead: () => hasRead,
     /** Undefined once the rows have been read. */
     reading: (): Promise<void> | undefined => (isRead ? undefined : look()),
     look,
@@ -79,13 +105,16 @@ export const createCredentials = ({ changed, clock, db, events, ids, log }: Cred
       if (!ISSUED_KEY.test(key)) return;
       const keyHash = hashOf(key);
       const row = await db.system('whether a key was issued').first<CredentialRow>({ from: 'credentials', where: { key_hash: keyHash } });
-      if (!row || known.some((one) => one.keyHash === keyHash)) return;
+      if (!row || known.credentials.some((one) => one.keyHash === keyHash)) return;
       version += 1;
       await look();
     },
-    issue: ({ name, personId, role }: { readonly name: string; readonly personId: string; readonly role: Role }): { key: string; writes: Write[] } => {
+    issue: ({ name, personId, role, actorId, expiresAt }: NewCredential): { key: string; writes: Write[] } => {
       const key = ids.hex(KEY_BYTES);
-      const row: CredentialRow = { id: name, owner_id: personId, role, key_hash: hashOf(key), created_at: clock.iso(), seen_at: null };
+      const row: CredentialRow = {
+        ...{ id: name, owner_id: personId, role, key_hash: hashOf(key), created_at: clock.iso(), seen_at: null },
+        ...{ actor_id: actorId ?? null, expires_at: expiresAt ?? null },
+      };
       return { key, writes: [db.insert('credentials', [row]), news()] };
     },
     setRole: (id: string, role: Role): Write[] => [db.update('credentials', ['id'], [{ id, role }], { expect: 'each' }), news()],
@@ -108,5 +137,11 @@ export const createCredentials = ({ changed, clock, db, events, ids, log }: Cred
 };
 export type Credentials = ReturnType<typeof createCredentials>;
 
+const credentialOf = (row: CredentialRow): Credential => ({
+  ...{ id: row.id, ownerId: row.owner_id, role: row.role as Role, keyHash: row.key_hash, seenAt: row.seen_at }, // `issue` writes roles
+  ...{ actorId: row.actor_id, expiresAt: row.expires_at },
+});
+
 /** When somebody was seen changes nothing of who may come in. */
-const nameOf = (all: readonly Credential[]): string => JSON.stringify(all.map(({ id, ownerId, role, keyHash }) => [id, ownerId, role, keyHash]));
+const nameOf = ({ credentials, people }: Issued): string =>
+  JSON.stringify([credentials.map((one) => ({ ...one, seenAt: undefined })), people.map(({ id, role, set_role, disabled, name }) => [id, role, set_role, disabled, name])]);

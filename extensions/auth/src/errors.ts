@@ -6,6 +6,7 @@ export const WWW_AUTHENTICATE = { 'www-authenticate': 'Bearer' };
 export const authErrors = defineErrors('auth', {
   key_missing: { status: 401, retry: false, message: () => 'This request needs an API key.', hint: 'Send "Authorization: Bearer <API_KEY>".' },
   key_invalid: { status: 401, retry: false, message: () => 'The API key is not valid.', hint: 'Compare it with api_key in config.toml, or SVC_API_KEY.' },
+  person_disabled: { status: 401, retry: false, message: () => 'This person is disabled on this daemon.', hint: 'An owner or admin can enable them: svc people enable NAME.' },
   link_over: { status: 401, retry: false, message: () => 'This login link was already used or has expired (two minutes).', hint: 'Create a new one: svc open.' },
   login_over: { status: 401, retry: false, message: () => 'This login has expired, or its key is no longer valid.', hint: 'Log in again: POST /auth/session with the key.' },
   login_not_needed: { status: 409, retry: false, message: () => 'This daemon has no API key, so no login is needed: every caller is the owner.', hint: 'Call without a key.' },

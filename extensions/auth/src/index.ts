@@ -1,26 +1,16 @@
-import { Auth } from './contract.js';
+import { Auth, AuthBearer, AuthLogout } from './contract.js';
 import * as contract from './contract.js';
-import {
-  type Actor,
-  type Admission,
-  AuthChanged,
-  DoctorCheck,
-  type DoctorFinding,
-  type GreetingLine,
-  HttpAuthenticate,
-  HttpAuthorize,
-  KernelGreet,
-  KernelReady,
-  defineExtension,
-  textThatIsSet,
-} from '@svc/api';
+import { type Admission, AuthChanged, DoctorCheck, type DoctorFinding, type GreetingLine, HttpAuthenticate, HttpAuthorize, KernelGreet, KernelReady, defineExtension, textThatIsSet } from '@svc/api';
 import { ApiKeyHashSetting, ApiKeySetting, OwnerKeyHashSetting, UsersSetting } from './config.js';
-import { authErrors, WWW_AUTHENTICATE } from './errors.js';
 import { CredentialRows } from './credential-rows.js';
+import { bearerCaller } from './bearer.js';
+import { createCallers } from './callers.js';
+import { ExternalAuthSection } from './external-auth.js';
+import { createPeople } from './people.js';
+import { PeopleRows } from './people-rows.js';
 import { createCredentials } from './credentials.js';
-import { type Keyring, OWNER, createKeyring } from './keyring.js';
+import { type Keyring, createKeyring } from './keyring.js';
 import { createAttempts } from './logins/attempts.js';
-import { callerByLogin } from './logins/caller-by-login.js';
 import { createLoginLinks } from './logins/login-links.js';
 import { loginRoutes } from './logins/login-routes.js';
 import { createLoginStore, Logins } from './logins/login-store.js';
@@ -28,7 +18,9 @@ import { createLogins } from './logins/logins.js';
 import { loginTables } from '../migrations/0001_logins.js';
 import { revokedKeysTable } from '../migrations/0002_revoked.js';
 import { credentialsTable } from '../migrations/0003_credentials.js';
+import { peopleTable } from '../migrations/0004_people.js';
 import { createRevocations, RevokedKeys } from './revocations.js';
+import { serviceOf } from './service.js';
 import { mayDo } from './roles.js';
 
 const PLAIN_KEY = 'config.toml contains the API key in plain text; its hash is enough.';
@@ -38,9 +30,9 @@ const LOOK_MS = 5_000;
 
 export default defineExtension({
   contract,
-  tables: [Logins, RevokedKeys, CredentialRows],
-  migrations: [loginTables, revokedKeysTable, credentialsTable],
-  config: [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting],
+  tables: [Logins, RevokedKeys, CredentialRows, PeopleRows],
+  migrations: [loginTables, revokedKeysTable, credentialsTable, peopleTable],
+  config: [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting, ExternalAuthSection],
   activate(ctx) {
     const build = (): Keyring =>
       createKeyring(
@@ -50,17 +42,17 @@ export default defineExtension({
           apiKeyHash: ctx.config.get(ApiKeyHashSetting),
           ownerKeyHash: ctx.config.get(OwnerKeyHashSetting),
           users: ctx.config.get(UsersSetting),
+          externalAuth: ctx.config.get(ExternalAuthSection),
         },
         revocations.all(),
         credentials.all(),
+        () => ctx.clock.now(),
       );
     const credentials = createCredentials({ db: ctx.db, clock: ctx.clock, ids: ctx.ids, events: ctx.events, log: ctx.log, changed: () => rebuild() });
     const revocations = createRevocations({ db: ctx.db, clock: ctx.clock, events: ctx.events, log: ctx.log, changed: () => rebuild() });
     let keyring = build();
     revocations.name(keyring.named);
     let sawPlainLogin = false;
-    /** The headers of calls that came while there was no key: of one that stays they are the same object for as long as it lives. */
-    const welcomed = new WeakSet<object>();
     const logins = createLogins({ store: createLoginStore(ctx.db), keyring: () => keyring, clock: ctx.clock, ids: ctx.ids, events: ctx.events, log: ctx.log });
     const attempts = createAttempts(ctx.clock, (network) => ctx.log.warn('many wrong API keys come from one address', { network }));
     const rebuild = () => {
@@ -72,7 +64,7 @@ export default defineExtension({
       rebuild();
       revocations.name(keyring.named);
     };
-    for (const setting of [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting]) ctx.config.onChange(setting, settingChanged);
+    for (const setting of [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting, ExternalAuthSection]) ctx.config.onChange(setting, settingChanged);
     const look = async (): Promise<void> => {
       try {
         await Promise.all([revocations.look(), credentials.look()]);
@@ -81,45 +73,17 @@ export default defineExtension({
       }
     };
 
-    ctx.services.provide(Auth, {
-      roleOf: async (ownerId) => keyring.roleOf(ownerId),
-      needsKey: async () => !keyring.isWithoutKey,
-      isOpen: async () => keyring.isOpen,
-      issue: async (draft) => credentials.issue(draft),
-      setRole: async (id, role) => credentials.setRole(id, role),
-      revoke: async (ids) => credentials.revoke(ids),
-      issued: (ids) => credentials.of(ids),
+    const logOut = ctx.hooks.define(AuthLogout);
+    const people = createPeople({
+      db: ctx.db,
+      clock: ctx.clock,
+      events: ctx.events,
+      users: () => ctx.config.get(UsersSetting),
+      linksByEmail: () => ctx.config.get(ExternalAuthSection).link_by_verified_email,
     });
-    const seen = (actor: Actor): Actor => {
-      if (actor.id !== OWNER.id) credentials.sawIfIssued(actor.id);
-      return actor;
-    };
-    const wrong = ({ network }: Admission): never => {
-      attempts.failed(network);
-      throw authErrors.key_invalid().with({ headers: WWW_AUTHENTICATE });
-    };
-    const authenticate = (request: Admission): ReturnType<typeof callerByLogin> | Promise<Actor> | Actor => {
-      if (keyring.isOpen) {
-        welcomed.add(request.headers);
-        return OWNER;
-      }
-      const key = presentedKey(request);
-      // A stream or socket of before: it stays when the daemon makes a key by itself (U3).
-      if (key === undefined && keyring.isOwnerKeyUsed && welcomed.has(request.headers)) return OWNER;
-      if (key === undefined) return callerByLogin(logins, request);
-      const actor = keyring.find(key);
-      return actor ? seen(actor) : credentials.learn(key).then(() => seen(keyring.find(key) ?? wrong(request)));
-    };
-    /** Undefined once it is known what opens this daemon. Keys of the settings do not wait for what areas issued. */
-    const reading = (request: Admission): Promise<void> | undefined => {
-      const first = revocations.reading();
-      if (first) return first.then(() => credentials.reading());
-      const issued = credentials.reading();
-      if (!issued) return undefined;
-      const key = presentedKey(request);
-      return key !== undefined && keyring.isOfSettings(key) ? undefined : issued;
-    };
-    ctx.hooks.tap(HttpAuthenticate, (request) => reading(request)?.then(() => authenticate(request)) ?? authenticate(request));
+    ctx.services.provide(Auth, serviceOf({ keyring: () => keyring, credentials, logins, people, externalAuth: () => ctx.config.get(ExternalAuthSection) }));
+    const bearer = bearerCaller({ ask: ctx.hooks.define(AuthBearer), keyring: () => keyring, reading: () => credentials.reading() });
+    ctx.hooks.tap(HttpAuthenticate, createCallers({ keyring: () => keyring, credentials, revocations, logins, attempts, bearer, presentedKey }));
     ctx.events.on(AuthChanged, async () => {
       logins.forget();
       credentials.forget();
@@ -142,6 +106,9 @@ export default defineExtension({
         clock: ctx.clock,
         log: ctx.log,
         presentedKey,
+        logOut,
+        endCredential: async (id) => void (await ctx.db.commit(credentials.revoke([id]))),
+        personName: (ownerId) => credentials.all().people.find(({ id }) => id === ownerId)?.name,
         sawPlainLogin: () => {
           sawPlainLogin = true;
         },

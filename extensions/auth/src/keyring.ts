@@ -7,11 +7,14 @@
  * U3  A page that was open then stays the owner's when the daemon makes a key by itself: no process that could have asked in
  *     its place had started by then (kernel/platform/src/config/owner-key.ts). A key that a person sets ends that.
  * U4  A credential has at most the role that the person behind it has now, and is nobody's once they are nobody we know.
+ * U5  A person who is disabled has no key, no credential and no role, until they are enabled again.
+ * U6  A provider in `[external_auth]` closes the daemon, with or without a key.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { type Actor, type Role, actorFrom } from '@svc/api';
-import type { Credential } from './credentials.js';
+import type { Credential, Issued } from './credentials.js';
 import { hasKey, type KeySettings, type KnownKey, keysOf } from './known-keys.js';
+import type { PersonRow } from './people-rows.js';
 
 export interface Keyring {
   readonly isOpen: boolean;
@@ -26,6 +29,12 @@ export interface Keyring {
   /** The key that the daemon made is the one that holds. */
   readonly isOwnerKeyUsed: boolean;
   find(key: string): Actor | undefined;
+  /** Whether the key would open the daemon if its person were not disabled. */
+  isOfDisabled(key: string): boolean;
+  /** The credential that this actor came in by; undefined where it is none of those that areas issued. One that has an end is a login: it ends when its person logs out. */
+  issuedBy(actor: Actor): { readonly id: string; readonly isLogin: boolean } | undefined;
+  /** Whom credentials of this person act for now; undefined for nobody we know. */
+  personOf(personId: string): Standing | undefined;
   /** Whether the settings name this key. */
   isOfSettings(key: string): boolean;
   /** Ties a secret to this key. Whoever reads the binding without the secret can neither use it nor try keys by it. Undefined for a key that nobody has. */
@@ -38,27 +47,48 @@ export interface Keyring {
   roleOf(ownerId: string): Role | undefined;
 }
 
+export interface Standing {
+  readonly ownerId: string;
+  readonly role: Role;
+}
+
 interface Known {
   readonly digest: Buffer;
   readonly actor: Actor;
+  /** Of a credential: its id, and when it ends in milliseconds. */
+  readonly credential?: string;
+  readonly until?: number | undefined;
 }
+
+const NOTHING_ISSUED: Issued = { credentials: [], people: [] };
 
 /** Frozen, as all actors of a keyring: whoever is known stays one and the same. */
 export const OWNER: Actor = actorFrom({ id: 'owner', role: 'owner', ownerId: 'owner' });
 
 /** `revoked`: digests of keys that open nothing, although the settings name them. */
-export const createKeyring = (settings: KeySettings, revoked: ReadonlySet<string> = new Set(), credentials: readonly Credential[] = []): Keyring => {
+export const createKeyring = (settings: KeySettings, revoked: ReadonlySet<string> = new Set(), { credentials, people }: Issued = NOTHING_ISSUED, now: () => number = () => 0): Keyring => {
+  const disabled = new Set(people.flatMap((one) => (one.disabled === 1 ? [one.id] : [])));
   const named = keysOf(settings).map((key) => ({ ...key, digest: key.isHash ? fromHex(key.text) : sha256(key.text) }));
   const keys = named.filter(({ digest }) => !revoked.has(digest.toString('hex')));
-  const known: Known[] = keys.map((key) => ({ digest: key.digest, actor: actorOf(key) }));
+  const isDisabled = ({ holder, source }: KnownKey): boolean => source === 'users' && disabled.has(`user:${holder}`);
+  const known: Known[] = keys.flatMap((key) => (isDisabled(key) ? [] : [{ digest: key.digest, actor: actorOf(key) }]));
   const isWithoutKey = !hasKey(settings);
   const isOpen = isWithoutKey && credentials.length === 0;
+  const brought = new Map(people.flatMap((one) => (disabled.has(one.id) ? [] : rolesIn(one))));
+  const signIns = settings.users.filter(({ name, oidc = [] }) => oidc.length > 0 && !disabled.has(`user:${name}`));
+  const ofUsers = [...keys.flatMap((key) => (key.source === 'users' && !isDisabled(key) ? [{ name: key.holder, role: key.role }] : [])), ...signIns];
   const roleOf = (ownerId: string): Role | undefined =>
-    RANKS.find((role) => (role === 'owner' ? ownerId === OWNER.ownerId : known.some(({ actor }) => actor.ownerId === ownerId && actor.role === role)));
+    brought.get(ownerId) ?? RANKS.find((role) => (role === 'owner' ? ownerId === OWNER.ownerId : ofUsers.some((one) => one.role === role && `user:${one.name}` === ownerId)));
+  const personOf = (personId: string): Standing | undefined => {
+    const role = roleOf(personId) ?? (ofUsers.some(({ name }) => `user:${name}` === personId) ? 'owner' : undefined);
+    return role && { role, ownerId: role === 'owner' && personId.startsWith('user:') ? OWNER.ownerId : personId };
+  };
   // 256 random bits each: whoever measures a look-up by their hash learns nothing that helps.
-  const issued = new Map(credentials.flatMap((one) => issuedOf(one, roleOf(one.ownerId))));
+  const issued = new Map(credentials.flatMap((one) => issuedOf(one, personOf(one.ownerId))));
+  const credentialsBy = new Map([...issued.values()].map(({ actor, credential = '', until }) => [actor, { id: credential, isLogin: until !== undefined }]));
   const isOwnerKeyUsed = keys.some(({ source }) => source === 'owner.key');
   const bindable = [...known, ...issued.values(), ...(isOpen || isOwnerKeyUsed ? [OPEN] : [])];
+  const isOver = ({ until }: Known): boolean => until !== undefined && until <= now();
   const namedBy = (digest: Buffer): Known | undefined => {
     let found: Known | undefined;
     for (const one of known) if (timingSafeEqual(one.digest, digest)) found ??= one;
@@ -66,7 +96,8 @@ export const createKeyring = (settings: KeySettings, revoked: ReadonlySet<string
   };
   const knownBy = (key: string): Known | undefined => {
     const digest = sha256(key);
-    return namedBy(digest) ?? issued.get(digest.toString('hex'));
+    const found = namedBy(digest) ?? issued.get(digest.toString('hex'));
+    return found && !isOver(found) ? found : undefined;
   };
   return {
     isOpen,
@@ -77,13 +108,16 @@ export const createKeyring = (settings: KeySettings, revoked: ReadonlySet<string
     revokedHolders: named.filter((key) => !keys.includes(key)).map(({ holder }) => holder),
     isPlainInFile: keys.some((key) => key.source === 'api_key' && !key.isHash),
     find: (key) => knownBy(key)?.actor,
+    isOfDisabled: (key) => keys.some((one) => isDisabled(one) && timingSafeEqual(one.digest, sha256(key))),
+    issuedBy: (actor) => credentialsBy.get(actor),
+    personOf,
     isOfSettings: (key) => namedBy(sha256(key)) !== undefined,
     bind: (key, secret) => {
       const found = knownBy(key);
       return found && { actor: found.actor, binding: bindingOf(found, secret) };
     },
     bindOpen: (secret) => (isOpen ? { actor: OWNER, binding: bindingOf(OPEN, secret) } : undefined),
-    findBound: (actorId, binding, secret) => bindable.find((one) => one.actor.id === actorId && bindingOf(one, secret) === binding)?.actor,
+    findBound: (actorId, binding, secret) => bindable.find((one) => one.actor.id === actorId && !isOver(one) && bindingOf(one, secret) === binding)?.actor,
     roleOf,
   };
 };
@@ -94,10 +128,21 @@ const OPEN: Known = { digest: Buffer.from('an open daemon'), actor: OWNER };
 /** From the least. */
 const RANKS: readonly Role[] = ['viewer', 'user', 'admin', 'owner'];
 
+export const leastOf = (roles: readonly Role[]): Role => RANKS.find((role) => roles.includes(role)) ?? 'viewer';
+
 export const lesser = (one: Role, other: Role): Role => (RANKS.indexOf(one) < RANKS.indexOf(other) ? one : other);
 
-const issuedOf = ({ id, ownerId, role, keyHash }: Credential, most: Role | undefined): Array<[string, Known]> =>
-  most === undefined ? [] : [[keyHash, { digest: Buffer.from(keyHash, 'hex'), actor: actorFrom({ id, role: lesser(role, most), ownerId }) }]];
+const issuedOf = ({ id, actorId, role, keyHash, expiresAt }: Credential, person: Standing | undefined): Array<[string, Known]> => {
+  if (!person) return [];
+  const actor = actorFrom({ id: actorId ?? id, role: lesser(role, person.role), ownerId: person.ownerId });
+  return [[keyHash, { digest: Buffer.from(keyHash, 'hex'), actor, credential: id, until: expiresAt === null ? undefined : Date.parse(expiresAt) }]];
+};
+
+/** What an owner or admin chose stands above what the provider says. People of the settings have their role there. */
+const rolesIn = ({ id, role, set_role: chosen }: PersonRow): Array<[string, Role]> => {
+  const found = RANKS.find((one) => one === (chosen ?? role));
+  return found ? [[id, found]] : [];
+};
 
 const actorOf = ({ source, holder, role }: KnownKey): Actor => (source === 'users' ? actorFrom({ id: `user:${holder}`, role, ownerId: role === 'owner' ? 'owner' : `user:${holder}` }) : OWNER);
 const bindingOf = ({ digest }: Known, secret: string): string => createHmac('sha256', secret).update(digest).digest('hex');

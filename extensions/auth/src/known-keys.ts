@@ -1,6 +1,10 @@
 /** Which keys open this daemon, and to whom. */
-import { isKeyHash, type JsonSchema, holdsCallerKey, type Role, textThatIsSet } from '@svc/api';
+import { isKeyHash, type JsonSchema, holdsCallerKey, type Plain, type Role, textThatIsSet } from '@svc/api';
 import { ApiKey, ApiKeyHash, OwnerKeyHash, Users } from './config.js';
+import { ExternalAuth } from './external-auth.js';
+
+/** Of `[[users]]`. */
+export type User = Plain<typeof Users>[number];
 
 export interface KeySettings {
   /** SVC_API_KEY: stands above `api_key`. */
@@ -9,7 +13,9 @@ export interface KeySettings {
   readonly apiKeyHash?: string | undefined;
   /** Of the key that the daemon made itself. */
   readonly ownerKeyHash?: string | undefined;
-  readonly users: ReadonlyArray<{ readonly name: string; readonly role: Role; readonly api_key_hash: string }>;
+  readonly users: readonly User[];
+  /** What `[external_auth]` says: a provider closes the daemon. */
+  readonly externalAuth?: ExternalAuth | undefined;
 }
 
 export interface KnownKey {
@@ -25,13 +31,14 @@ export interface KnownKey {
 const OWNER = { holder: 'owner', role: 'owner' } as const;
 
 /** What the platform asks as well: with no key at all the daemon is open. */
-export const hasKey = ({ environment, apiKey, apiKeyHash, ownerKeyHash, users }: KeySettings): boolean => {
+export const hasKey = ({ environment, apiKey, apiKeyHash, ownerKeyHash, users, externalAuth }: KeySettings): boolean => {
   const env = { SVC_API_KEY: environment };
   const marked: ReadonlyArray<readonly [JsonSchema, unknown]> = [
     [ApiKey, apiKey],
     [ApiKeyHash, apiKeyHash],
     [OwnerKeyHash, ownerKeyHash],
     [Users, users],
+    [ExternalAuth, externalAuth],
   ];
   return marked.some(([schema, value]) => holdsCallerKey(schema, value, env));
 };
@@ -45,7 +52,7 @@ export const keysOf = (settings: KeySettings): readonly KnownKey[] => {
   if (ownHash !== undefined) keys.push({ ...OWNER, source: 'api_key_hash', ...formOf(ownHash) });
   const made = textThatIsSet(settings.ownerKeyHash);
   if (made !== undefined) keys.push({ ...OWNER, source: 'owner.key', ...formOf(made) });
-  for (const { name, role, api_key_hash: hash } of settings.users) keys.push({ holder: name, role, source: 'users', ...formOf(hash) });
+  for (const { name, role, api_key_hash: hash } of settings.users) if (hash !== undefined) keys.push({ holder: name, role, source: 'users', ...formOf(hash) });
   return keys;
 };
 

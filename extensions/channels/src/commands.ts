@@ -4,7 +4,7 @@ import type { CommandDecl, CommandWordDecl } from '@svc/api';
 export const commandWords: readonly CommandWordDecl[] = [
   {
     word: 'channels',
-    summary: 'channels: Telegram, Matrix, e-mail, webhooks, ntfy, MQTT',
+    summary: 'channels: Telegram, Discord, Slack, Matrix, e-mail, …',
     usage: 'channels list|show|setup|test|allow|senders|deliveries|reload|remove',
     order: 36,
     synonyms: [{ word: 'channel', means: 'channels', runs: true, takesArguments: true }],

@@ -6,6 +6,7 @@
  * I3  In one chat, messages are answered in the order in which they came. A command does not wait for the answer before it.
  * I4  Who wrote it is nobody of svc: the text is from outside, belongs to the owner of the agent, and begins no command of svc.
  * I5  A run that fails is said to the sender, without its inner reasons.
+ * I6  A message that its sender deletes gets no answer any more, and its run is stopped. An edit counts until the agent is asked.
  */
 import { type Actors, type Clock, type Db, type Events, isSvcError, type Journal, type LeasedRun, type Logger, type Write } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
@@ -13,12 +14,13 @@ import type { RunEnds, RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import { type Account, textField } from './account.js';
 import type { Accounts } from './accounts.js';
-import type { Adapter, Incoming } from './adapters/adapter.js';
+import type { Adapter, Changed, Incoming } from './adapters/adapter.js';
 import type { Bindings } from './bindings.js';
 import { ChannelChanged, ChannelMessage, type ChatRow, type DeliveryRow, type DeliveryState } from './contract.js';
 import { uuidV5 } from './ids.js';
 import type { Outbox } from './outbox.js';
 import type { Senders } from './senders.js';
+import type { Typing } from './typing.js';
 
 export interface InboxDeps {
   readonly db: Db;
@@ -28,19 +30,22 @@ export interface InboxDeps {
   readonly log: Logger;
   readonly actors: Actors;
   readonly agents: Pick<AgentsService, 'find' | 'list'>;
-  readonly runs: Pick<RunsService, 'submit' | 'get'>;
+  readonly runs: Pick<RunsService, 'submit' | 'get' | 'stop'>;
   readonly sessions: Pick<SessionsService, 'create'>;
   readonly ends: RunEnds;
   readonly accounts: Accounts;
   readonly bindings: Bindings;
   readonly senders: Senders;
   readonly outbox: Outbox;
+  readonly typing: Typing;
   readonly closing: AbortSignal;
 }
 
 export interface Inbox {
   /** True for a message that is new. Durable when this resolves. */
   receive(account: Account, message: Incoming, also?: readonly Write[]): Promise<{ readonly id: string; readonly isNew: boolean }>;
+  /** Durable when this resolves. */
+  change(account: Account, message: Changed, also?: readonly Write[]): Promise<void>;
 }
 
 const AT_ONCE = 200;
@@ -95,14 +100,32 @@ export const createInbox = (deps: InboxDeps): Inbox => {
       else if (!replayed) worker.poke();
       return { id, isNew: !replayed };
     },
+    change: (account, message, also = []) => change(deps, account, message, also),
   };
 };
+
+const change = async (deps: InboxDeps, account: Account, { id: platformId, text }: Changed, also: readonly Write[]): Promise<void> => {
+  const { db } = deps;
+  const id = uuidV5('in', account.name, platformId);
+  const row = await db.system('a message of a channel').first<DeliveryRow>({ from: 'deliveries', where: { id } });
+  const isOpen = row?.status === 'received';
+  if (isOpen && text === undefined) {
+    const gone = { id, status: 'ignored', reason: 'its sender deleted it', ended_at: deps.clock.iso() };
+    await db.commit([db.update('deliveries', ['id'], [gone]), deps.events.event(ChannelChanged, { name: account.name, change: 'message' }), ...also]);
+    const { run_id: runId } = (await db.system('a message of a channel').first<DeliveryRow>({ from: 'deliveries', where: { id } })) ?? row;
+    if (runId !== null) await stop(deps, runId);
+  } else if (isOpen && text !== undefined && row.run_id === null) await db.commit([db.update('deliveries', ['id'], [{ id, message: text.slice(0, MAX_MESSAGE) }]), ...also]);
+  else if (also.length > 0) await db.commit(also);
+};
+
+const stop = ({ runs, actors }: InboxDeps, runId: string): Promise<number> => runs.stop(actors.system('channel messages'), { runId }, 'the sender deleted the message');
 
 async function drive(deps: InboxDeps, run: LeasedRun): Promise<void> {
   const { deliveryId } = run.input as { readonly deliveryId: string }; // what `receive` stored
   const row = await deps.db.system('a message of a channel').first<DeliveryRow>({ from: 'deliveries', where: { id: deliveryId } });
   // Deleted meanwhile, with its owner.
   if (!row) return deps.journal.advance(run, { finish: { status: 'cancelled' } });
+  if (row.status !== 'received') return deps.journal.advance(run, { finish: { status: 'done' } });
   try {
     await step(deps, run, row);
   } catch (cause) {
@@ -137,6 +160,7 @@ async function step(deps: InboxDeps, run: LeasedRun, row: DeliveryRow): Promise<
   }
   if (!takesFrom(agent, account)) return end(deps, run, row, 'ignored', `the manifest of ${agent.name} takes no messages from ${account.name}`);
   const asked = await ask(deps, run, row, agent, chat);
+  if (asked.run_id !== null && (await isDeleted(deps, row))) await stop(deps, asked.run_id);
   return follow(deps, run, asked, asked.run_id ?? '');
 }
 
@@ -217,6 +241,7 @@ const begin = async ({ db, sessions }: InboxDeps, actor: Parameters<SessionsServ
 const follow = async (deps: InboxDeps, run: LeasedRun, row: DeliveryRow, runId: string): Promise<void> => {
   const owner = deps.actors.of(run.ownerId);
   if (await settled(deps, run, row, runId)) return;
+  deps.typing.show(row, runId);
   deps.ends.watch(runId, () => deps.journal.wake(owner, wakeKey(runId), {}));
   await deps.journal.wait(run, { reason: 'run', wakeKey: wakeKey(runId), until: new Date(deps.clock.now() + CHECK_MS).toISOString() });
   // It may have ended before anybody could be woken.
@@ -227,11 +252,20 @@ const follow = async (deps: InboxDeps, run: LeasedRun, row: DeliveryRow, runId: 
 const settled = async (deps: InboxDeps, run: LeasedRun, row: DeliveryRow, runId: string): Promise<boolean> => {
   const { status, result, error } = await deps.runs.get(deps.actors.system('channel answers'), runId);
   if (status === 'queued' || status === 'running' || status === 'waiting') return false;
+  deps.typing.end(runId);
+  if (await isDeleted(deps, row)) {
+    await deps.journal.advance(run, { finish: { status: 'done' } });
+    return true;
+  }
   const text = status === 'done' ? (result?.response ?? '') : status === 'failed' ? NO_ANSWER : '';
   if (text.trim() !== '') await answer(deps, row, `answer:${row.id}`, text);
   await end(deps, run, row, status === 'done' ? 'answered' : 'failed', status === 'done' ? null : (error?.message ?? `the run was ${status}`));
   return true;
 };
+
+/** Its sender may delete it while the agent works. */
+const isDeleted = async ({ db }: InboxDeps, { id }: DeliveryRow): Promise<boolean> =>
+  (await db.system('a message of a channel').first<Pick<DeliveryRow, 'status'>>({ from: 'deliveries', columns: ['status'], where: { id } }))?.status !== 'received';
 
 const answer = async ({ outbox }: InboxDeps, row: DeliveryRow, key: string, text: string): Promise<void> => {
   const { reply } = JSON.parse(row.facts) as Facts; // written by `receive`

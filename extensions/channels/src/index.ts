@@ -23,6 +23,7 @@ import { createChannelRows } from './rows.js';
 import { createSenders } from './senders.js';
 import { createSupervisor } from './supervisor.js';
 import { channelSend } from './tool.js';
+import { createTyping } from './typing.js';
 
 const SYNC_MS = 30_000;
 const PRUNE_MS = 3_600_000;
@@ -59,13 +60,15 @@ export default defineExtension({
       ...{ db, events, clock, ids, log, accounts, egress: ctx.egress, tcp: ctx.tcp, secrets: ctx.secrets, files: ctx.files, closing: ctx.signal },
       fetch: (url, init) => ctx.fetch(url, init),
       spawn: (command, args, options) => ctx.spawn(command, args, options),
+      webSocket: (url, options) => ctx.webSocket(url, options),
       inbox: () => inbox,
     });
     const outbox = createOutbox({ db, journal, clock, ids, events, log, actors, accounts, closing: ctx.signal, connectionTo: supervisor.connectionTo });
     const bindings = createBindings({ db, clock, ids, events, actors, agents });
     const senders = createSenders({ db, clock, ids, events });
+    const typing = createTyping({ clock, accounts, closing: ctx.signal, connectionTo: supervisor.connectionTo });
     const inbox: Inbox = createInbox({
-      ...{ db, journal, clock, events, log, actors, agents, runs, accounts, bindings, senders, outbox, closing: ctx.signal },
+      ...{ db, journal, clock, events, log, actors, agents, runs, accounts, bindings, senders, outbox, typing, closing: ctx.signal },
       sessions: ctx.services.require(Sessions),
       ends: createRunEnds((ended) => events.on(RunEnded, ended), log, 'An answer was not sent at the end of its run; svc looks again within half a minute.'),
     });

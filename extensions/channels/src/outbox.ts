@@ -103,7 +103,7 @@ async function drive(deps: OutboxDeps, run: LeasedRun): Promise<void> {
   let { platform_id: lastId } = row;
   const isBegun = run.steps.find(({ status }) => status === 'intent');
   // What the last life of the daemon was about to send may have arrived.
-  if (isBegun && !adapter.isKeyed) return end(deps, run, row, 'unknown', 'the daemon ended while it was sent; it may have arrived');
+  if (isBegun && !isRemembered(adapter, deps.clock.now() - Date.parse(isBegun.startedAt))) return end(deps, run, row, 'unknown', 'the daemon ended while it was sent; it may have arrived');
   let seq = run.steps.reduce((most, step) => Math.max(most, step.seq), 0);
   for (const [index, piece] of pieces.entries()) {
     const key = `${row.id}:${index}`;
@@ -114,7 +114,7 @@ async function drive(deps: OutboxDeps, run: LeasedRun): Promise<void> {
       return { value, outcome: value };
     });
     if (outcome.kind === 'sent') lastId = outcome.id ?? lastId;
-    else return unsent(deps, run, row, outcome);
+    else return unsent(deps, run, row, outcome, adapter);
   }
   return end(deps, run, { ...row, platform_id: lastId }, 'sent', null);
 }
@@ -138,7 +138,7 @@ const attempt = async (adapter: Adapter, connection: Connection, row: DeliveryRo
     if (error instanceof ChannelFault) return { kind: error.retry, why: error.message, ...(error.retryAfterMs === undefined ? {} : { waitMs: error.retryAfterMs }) };
     if (connection.signal.aborted) throw error;
     const why = isSvcError(error) ? error.message : 'the connection to the platform broke';
-    return { kind: adapter.isKeyed || neverLeft(error) ? 'later' : 'unknown', why };
+    return { kind: neverLeft(error) ? 'later' : 'unknown', why };
   }
 };
 
@@ -149,11 +149,14 @@ export const neverLeft = (error: unknown): boolean =>
   isSvcError(error) &&
   (NOT_SENT.has(error.code) || (error.code === 'fetch_network' && /refused|its name/.test(error.message)) || (error.code === 'fetch_timeout' && error.message.includes('connecting')));
 
-const unsent = (deps: OutboxDeps, run: LeasedRun, row: DeliveryRow, outcome: Exclude<Attempt, { kind: 'sent' }>): Promise<void> => {
+/** Whether what was sent so long ago under the same key would be dropped. */
+const isRemembered = ({ isKeyed, keyedForMs = Number.POSITIVE_INFINITY }: Adapter, agoMs: number): boolean => isKeyed && agoMs <= keyedForMs;
+
+const unsent = (deps: OutboxDeps, run: LeasedRun, row: DeliveryRow, outcome: Exclude<Attempt, { kind: 'sent' }>, adapter: Adapter): Promise<void> => {
   const waitSecs = WAITS[row.attempts];
-  if (outcome.kind === 'unknown') return end(deps, run, row, 'unknown', outcome.why);
+  const waitMs = Math.min(MAX_WAIT_MS, Math.max(outcome.waitMs ?? 0, (waitSecs ?? 0) * SECOND_MS));
+  if (outcome.kind === 'unknown' && (waitSecs === undefined || !isRemembered(adapter, waitMs))) return end(deps, run, row, 'unknown', outcome.why);
   if (outcome.kind === 'never' || waitSecs === undefined) return end(deps, run, row, 'failed', outcome.why);
-  const waitMs = Math.min(MAX_WAIT_MS, Math.max(outcome.waitMs ?? 0, waitSecs * SECOND_MS));
   const stored = deps.db.update('deliveries', ['id'], [{ id: row.id, attempts: row.attempts + 1, reason: outcome.why.slice(0, MAX_REASON) }]);
   const until = new Date(deps.clock.now() + waitMs).toISOString();
   return deps.journal.wait(run, { reason: 'retry', wakeKey: `channel-delivery:${run.id}`, until }, { also: [stored] });

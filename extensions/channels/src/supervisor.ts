@@ -71,8 +71,9 @@ export const createSupervisor = (deps: SupervisorDeps): Supervisor => {
   };
   const connectionTo = (account: Account, adapter: Adapter, signal: AbortSignal, place?: string): Connection => {
     reach(account, adapter);
+    const placing = (at: string | undefined): Write[] => (at === undefined ? [] : [deps.db.update('connections', ['name'], [{ name: account.name, place: at }])]);
     return {
-      ...{ fetch: deps.fetch, tcp: deps.tcp, secrets: deps.secrets, ids: deps.ids, clock: deps.clock, log: deps.log, spawn: deps.spawn, files: deps.files },
+      ...{ fetch: deps.fetch, tcp: deps.tcp, webSocket: deps.webSocket, secrets: deps.secrets, ids: deps.ids, clock: deps.clock, log: deps.log, spawn: deps.spawn, files: deps.files },
       account,
       signal,
       place,
@@ -81,11 +82,9 @@ export const createSupervisor = (deps: SupervisorDeps): Supervisor => {
         const one = live.get(account.name);
         if (one) one.answeredMs = deps.clock.now();
       },
-      reached: async (to) => void (await deps.db.commit([deps.db.update('connections', ['name'], [{ name: account.name, place: to }])])),
-      receive: async (message) => {
-        const placed: Write[] = message.place === undefined ? [] : [deps.db.update('connections', ['name'], [{ name: account.name, place: message.place }])];
-        await deps.inbox().receive(account, message, placed);
-      },
+      receive: async (message) => void (await deps.inbox().receive(account, message, placing(message.place))),
+      change: (message) => deps.inbox().change(account, message, placing(message.place)),
+      remember: async (at) => void (await deps.db.commit(placing(at))),
     };
   };
   const begin = (account: Account, adapter: Adapter): void => {

@@ -41,8 +41,8 @@ describe('an identity file', () => {
 
   it('I3 that is a link to itself takes nothing from the others', async () => {
     const one = await bootWithModel(() => ({ text: 'yes' }));
-    await writeFile(folder(one, 'IDENTITY.md'), Buffer.from('\uFEFFFrom a Windows editor: ü', 'utf16le'));
     await put(one, 'USER.md', 'Ada, who likes short answers.');
+    await writeFile(folder(one, 'IDENTITY.md'), Buffer.from('\uFEFFFrom a Windows editor: ü', 'utf16le'));
     await symlink('SOUL.md', folder(one, 'SOUL.md'));
     const system = await systemOf(one);
     expect(system).to.contain('## USER.md\nAda').and.contain('## IDENTITY.md\nFrom a Windows editor: ü');

@@ -39,7 +39,13 @@ export default defineExtension({
   commandWords,
   activate(ctx) {
     const settings = { memory: () => ctx.config.get(MemorySection), proactive: () => ctx.config.get(ProactiveSection) };
-    const embedding = createEmbedding({ embedder: ctx.services.optional(contract.Embedder), llm: ctx.services.optional(Llm), memory: settings.memory, mono: () => ctx.clock.mono() });
+    const embedding = createEmbedding({
+      embedder: ctx.services.optional(contract.Embedder),
+      llm: ctx.services.optional(Llm),
+      memory: settings.memory,
+      mono: () => ctx.clock.mono(),
+      swapped: () => void indexer.pokeAll().catch((cause: unknown) => ctx.log.warn('vectors of another model could not be begun', { cause })),
+    });
     const sessions = ctx.services.require(Sessions);
     const indexer = createIndexer({ journal: ctx.journal, actors: ctx.actors, db: ctx.db, events: ctx.events, clock: ctx.clock, embedding, log: ctx.log, closing: ctx.signal });
     const deps: AllDeps = {
@@ -93,11 +99,11 @@ export default defineExtension({
     });
     ctx.events.on(RunEnded, (run) => extractor.ended(run));
     ctx.events.on(contract.MemoryChanged, (change) => {
-      memories.index.changed(change);
+      memories.changed(change);
       filled.changed(change.ownerId);
     });
     ctx.hooks.tap(StoragePurge, async () => {
-      memories.index.forget();
+      memories.forget();
       seen.forget();
     });
     const health = { db: ctx.db, embedding };

@@ -1,14 +1,15 @@
 /** All of memory, put together. */
 import type { Actor } from '@svc/api';
 import { confidenceNow, createEntries, type Entries } from './entries/entries.js';
-import type { EntryRow } from './contract.js';
+import type { EntryRow, MemoryChange } from './contract.js';
 import { createGraph, type Graph, type Match } from './graph/graph.js';
 import { createKv, type Kv } from './kv/kv.js';
 import type { MemoryDeps } from './memory-deps.js';
 import { packVector } from './search/vector-text.js';
 import type { Embedding } from './search/embedding.js';
 import { type Found, type Query, search } from './search/search.js';
-import { createVectorIndex, type VectorIndex } from './search/vector-index.js';
+import { createTotals } from './search/totals.js';
+import { createVectorIndex } from './search/vector-index.js';
 import { createDuplicates, type Duplicates } from './upkeep/duplicates.js';
 import { createUpkeep, type Upkeep } from './upkeep/upkeep.js';
 import { createWiki, type Wiki } from './wiki/wiki.js';
@@ -20,7 +21,10 @@ export interface Memories {
   readonly wiki: Wiki;
   readonly upkeep: Upkeep;
   readonly duplicates: Duplicates;
-  readonly index: VectorIndex;
+  /** Something changed, here or on another daemon. */
+  changed(change: MemoryChange): void;
+  /** Nothing of what is held in memory stays. */
+  forget(): void;
   /** `counts`: whoever asks uses what is found, so that it fades more slowly. */
   search(actor: Actor, query: Query, counts?: boolean): Promise<{ found: Found[]; edges: Match[] }>;
   confidence(row: EntryRow): number;
@@ -34,7 +38,8 @@ export interface AllDeps extends MemoryDeps {
 
 export const createMemories = (deps: AllDeps): Memories => {
   const { embedding } = deps;
-  const index = createVectorIndex({ vectors: deps.db.table('vectors'), entries: deps.db.table('entries') });
+  const index = createVectorIndex({ vectors: deps.db.table('vectors'), entries: deps.db.table('entries') }, () => deps.clock.sleep(0));
+  const totals = createTotals(deps);
   const vectorsOf: Parameters<typeof createEntries>[0]['vectorsOf'] = async (rows) => {
     // A provider is asked in the background: no request waits for it.
     if (embedding.kind() !== 'built-in' || rows.length === 0) return [];
@@ -63,12 +68,19 @@ export const createMemories = (deps: AllDeps): Memories => {
     wiki: createWiki(deps, entries),
     upkeep: createUpkeep(deps, entries),
     duplicates: createDuplicates(deps, entries),
-    index,
+    changed: (change) => {
+      index.changed(change);
+      totals.changed(change.ownerId);
+    },
+    forget: () => {
+      index.forget();
+      totals.forget();
+    },
     confidence: (row) => confidenceNow(deps, row),
     search: async (actor, query, counts = true) => {
       const { names, edges } = query.agentId === undefined ? { names: [], edges: [] } : await graph.namedIn(actor, query.agentId, query.q);
       const related = [...new Set(edges.flatMap(({ source, target }) => [source.name, target.name]).filter((name) => !names.includes(name)))];
-      const found = await search({ ...deps, index }, actor, { ...query, related });
+      const found = await search({ ...deps, index, totalOf: totals.of }, actor, { ...query, related });
       if (counts && !query.archived)
         await entries.used(
           actor,

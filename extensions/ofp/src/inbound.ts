@@ -105,7 +105,9 @@ const answered = async (deps: InboundDeps, agent: Agent, nodeId: string, { messa
   const by = sender === null ? node : `${legible(sender, 80)}@${node}`;
   const sessionId = await sessionOf(deps, actor, agent, nodeId, `peer: ${node}`.slice(0, 100));
   const { runId, topic } = await deps.runs.submit(actor, {
-    ...{ agentId: agent.id, sessionId, door: 'internal' },
+    agentId: agent.id,
+    sessionId,
+    door: 'internal',
     parts: [{ type: 'text', text: message }],
     cause: { kind: 'peer', id: nodeId.slice(0, 200) },
     via: { channel: 'peer', chat: nodeId.slice(0, 200), sender: by.slice(0, 200) },

@@ -466,18 +466,23 @@ describe('providers', () => {
 
   it('P6 opens access to models for the base URLs of the list, and closes it for those that left it', async () => {
     const origins = createModelOrigins();
-    const allowed = createAllowedUrls(origins);
+    const allowed = createAllowedUrls({ allow: (url, _, { proxy } = {}) => origins.allow(url, proxy) });
     const open = (...urls: string[]) => urls.filter((url) => origins.covers(new URL(url)));
     const [a, b] = ['http://a.test/v1', 'http://b.test/v1'];
-    allowed.look()([a]);
+    const direct = (...urls: string[]) => urls.map((url) => ({ url, proxy: undefined }));
+    allowed.look()(direct(a));
     expect(open(a, b)).to.deep.equal([a]);
     const early = allowed.look();
     const late = allowed.look();
-    late([a, b]);
+    late(direct(a, b));
     // What was looked up before is older than what stands.
-    early([a]);
+    early(direct(a));
     expect(open(a, b)).to.deep.equal([a, b]);
-    allowed.look()([b]);
+    allowed.look()(direct(b));
     expect(open(a, b)).to.deep.equal([b]);
+    allowed.look()([{ url: b, proxy: 'http://proxy.test:1' }]);
+    expect([open(b), origins.proxyOf(new URL(`${b}/chat`)), origins.proxies()]).to.deep.equal([[b], 'http://proxy.test:1', ['http://proxy.test:1']]);
+    allowed.look()(direct(b));
+    expect([open(b), origins.proxyOf(new URL(b)), origins.proxies()]).to.deep.equal([[b], undefined, []]);
   });
 });

@@ -2,6 +2,7 @@
 import { Button, daemon, Failure, loadCaller, SvcError, TextField, CheckField, useState } from '@svc/kit';
 import { looksLikeCode, pairHere } from './pair-here.js';
 import { t } from './shell-words.js';
+import { SignIn } from './sign-in.js';
 
 const logIn = (key: string, remember: boolean) => daemon.call('createLogin', { body: { key, remember } }, { retries: 0 });
 
@@ -47,6 +48,7 @@ export const Login = () => {
         <Button kind="primary" type="submit" icon="key" isBusy={isBusy} disabled={!isBusy && key.trim() === ''}>
           {t('log_in')}
         </Button>
+        <SignIn />
       </form>
     </main>
   );

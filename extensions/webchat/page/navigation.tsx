@@ -35,8 +35,10 @@ const THEMES: ReadonlyArray<readonly [Theme, IconName]> = [
 const languages = Object.keys(LANGUAGES) as Language[]; // the keys of that very object
 
 const endSession = async (): Promise<void> => {
-  await daemon.call('endLogin');
-  await loadCaller();
+  const { logout_url: url } = await daemon.call('endLogin');
+  // The provider that this person signed in at has a session of its own.
+  if (url === undefined) await loadCaller();
+  else location.assign(url);
 };
 
 const OfThePage = ({ onCommands }: { onCommands: () => void }) => (

@@ -187,7 +187,7 @@ export interface Egress {
   /**
    * From now on everything below this base URL, until it is disposed of or this generation stops. Throws `fetch_bad_url`.
    * `model`, the default, needs the grant `egress:origins`. `server` needs `egress:server` and holds for this extension alone: `fetch` with that purpose
-   * reaches it on private networks too, and `tcp.dial` what is allowed as `tcp://host:port`. Cloud metadata and the daemon's own port are never reached by it.
+   * reaches it on private networks too, `webSocket` what is allowed as `wss://host`, and `tcp.dial` what is allowed as `tcp://host:port`. Cloud metadata and the daemon's own port are never reached by it.
    * `proxy`: calls of models there leave through it (http, https or socks5), whatever [proxy] and the environment say.
    */
   allow(baseUrl: string, purpose?: 'model' | 'server', options?: { readonly proxy?: string | undefined }): Disposable;

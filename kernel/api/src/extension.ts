@@ -5,6 +5,7 @@ import type { Disposable } from './disposable.js';
 import type { ChildHandle, SandboxState, SpawnOptions } from './adapters/child.js';
 import type { Pty } from './adapters/pty.js';
 import type { Tcp } from './adapters/tcp.js';
+import type { WebSocketConnection, WebSocketOptions } from './adapters/web-socket.js';
 import type { Assets, Clock, Egress, ExecOptions, ExecResult, FetchInit, FetchResponse, Files, Ids, Logger, Secrets, Workers } from './adapters.js';
 import type { CollectionView } from './declare/collection-view.js';
 import type { CapabilityDecl } from './declare/capability.js';
@@ -231,6 +232,8 @@ export interface ExtensionContext {
   /** Whether commands of agents run in a sandbox here, and why not; the same grants. */
   sandbox(): Promise<SandboxState>;
   readonly tcp: Tcp;
+  /** Opens a WebSocket to a server. It needs what `tcp.dial` needs: the grant `net:dial:<host>[:port]`, or what `egress.allow` was given as `wss://host`. */
+  webSocket(url: string, options?: WebSocketOptions): Promise<WebSocketConnection>;
   /** Ends children that an earlier life of the daemon left behind under this key. Resolves when they are gone. Needs the grant `survivors`, or `exec`. */
   endSurvivors(ownerKey: string): Promise<number>;
   readonly files: Files;

@@ -294,6 +294,7 @@ export type { Pty, PtyHandle, PtyOptions, PtyState, TerminalSize } from './adapt
 export type { SpawnOptions, ChildHandle, ChildEnd, AgentReach, SandboxState } from './adapters/child.js';
 export type { SecretRef } from './adapters/secret-ref.js';
 export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';
+export type { WebSocketConnection, WebSocketEnd, WebSocketOptions } from './adapters/web-socket.js';
 
 // Text and small functions.
 export { isTable, isTextTable, schemaAt, splitUnknown, type UnknownKey, type JsonSchema } from './schema/schema-walk.js';

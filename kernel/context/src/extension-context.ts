@@ -9,6 +9,7 @@ import { childMembers } from './access/adapters/child-access.js';
 import { fetchMembers } from './access/adapters/fetch-access.js';
 import { filesMember } from './access/adapters/files-access.js';
 import { tcpMember } from './access/adapters/tcp-access.js';
+import { webSocketMember } from './access/adapters/web-socket-access.js';
 import { contributed } from './access/contributed.js';
 import { eventsAccess } from './access/events.js';
 import { createGrants } from './access/grants-policy.js';
@@ -90,6 +91,7 @@ export function createContext(parts: ContextParts, owner: Contributor, installed
     ...adapters,
     egress: lasting(adapters.egress),
     tcp: Object.freeze(tcpMember(member, servers)),
+    webSocket: webSocketMember(member, servers),
     files: lasting(filesMember(member, installed.assets, quota?.files)),
     secrets: rejectedAfter(quota ? countedSecrets(secrets.secrets, id) : secrets.secrets, alive),
     workers: rejectedAfter({ run: (worker, input, options) => runWorker(parts, installed, worker, input, options?.signal) }, alive),

@@ -6,6 +6,7 @@ import type { FetchAdapter } from '@svc/platform/adapters/fetch/fetch-adapter';
 import type { ModelOrigins } from '@svc/platform/adapters/fetch/model-origins';
 import type { SecretsAdapter } from '@svc/platform/adapters/secrets-adapter';
 import type { TcpAdapter } from '@svc/platform/adapters/tcp/tcp-adapter';
+import type { WebSocketAdapter } from '@svc/platform/adapters/web-socket/web-socket-adapter';
 import type { KernelAudit } from '@svc/platform/audit/audit-notes';
 import type { Bus } from '@svc/platform/bus/bus';
 import type { TimerClock } from '@svc/platform/clock/clock';
@@ -46,6 +47,7 @@ export interface PlatformParts {
   /** Makes callers need a key, before something runs that could reach the port by itself. */
   readonly ownerKey: KeyNeed;
   readonly tcpAdapter: TcpAdapter;
+  readonly webSocketAdapter: WebSocketAdapter;
   readonly openDir: (root: string) => Dir;
   readonly workers: WorkerPools;
   readonly schemas: Schemas;

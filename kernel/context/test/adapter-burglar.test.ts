@@ -83,6 +83,8 @@ describe('a burglar at the adapters', function () {
       ['files:templates', () => ctx.files.root('templates')],
       [`net:dial:127.0.0.1:${port}`, () => ctx.tcp.dial({ host: '127.0.0.1', port, purpose: 'loot' })],
       ['net:dial:[::1]:25', () => ctx.tcp.dial({ host: '::1', port: 25, purpose: 'loot' })],
+      [`net:dial:127.0.0.1:${port}`, () => ctx.webSocket(`ws://127.0.0.1:${port}/loot`)],
+      ['net:dial:gateway.discord.gg:443', () => ctx.webSocket('wss://gateway.discord.gg')],
       ['net:listen:2525', () => ctx.tcp.listen({ port: 2525 }, async () => undefined)],
       ['net:listen:0', () => ctx.tcp.listen({ port: 0 }, async () => undefined)],
       ['env:LOOT', () => ctx.env('LOOT')],
@@ -163,9 +165,11 @@ describe('a burglar at the adapters', function () {
       ['10.0.0.7', 25, 'net:dial:10.0.0.7:25'],
     ] as const) {
       expect((await refusalOf(() => ctx.tcp.dial({ host, port: at, purpose: 'loot' }))).message, grant).to.equal(lineFor(grant));
+      expect((await refusalOf(() => ctx.webSocket(`ws://${host}:${at}`))).message, grant).to.equal(lineFor(grant));
     }
     for (const host of ['10.0.0.7', 'localhost', '169.254.169.254'])
-      expect(await refusalOf(() => ctx.tcp.dial({ host, port: 443, purpose: 'loot' })), host).to.include({ code: 'fetch_refused_address' });
+      for (const attempt of [() => ctx.tcp.dial({ host, port: 443, purpose: 'loot' }), () => ctx.webSocket(`wss://${host}`)])
+        expect(await refusalOf(attempt), host).to.include({ code: 'fetch_refused_address' });
   });
 
   it('with one port listens on no other', async () => {

@@ -1,4 +1,5 @@
 /** What an area opened at an adapter goes with the generation that opened it. */
+import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
@@ -7,6 +8,7 @@ import { join } from 'node:path';
 import type { ChildHandle, ExtensionContext, TcpConnection, TcpListener } from '@svc/api';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
+import { WebSocketServer } from 'ws';
 
 const GRANTS = ['exec', 'net:dial:127.0.0.1', 'net:listen', 'egress:model', 'egress:origins', 'egress:server', 'children:18', 'secrets:mine.*', 'files:uploads'].map((grant) => ({
   grant,
@@ -140,6 +142,25 @@ describe('what a generation opened', function () {
     expect(await codeOf(connection.write('x'))).to.equal('tcp_closed');
     expect(await codeOf(ctx.tcp.dial({ host: '127.0.0.1', port, purpose: 'a test' }))).to.equal('daemon_extension_stopped');
     for (const socket of accepted) socket.destroy();
+    server.close();
+  });
+
+  it('its WebSockets are closed, and it opens one only where it was allowed to', async () => {
+    const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo; // listening, so it has one
+    const ctx = await boot();
+    const codes: Record<string, string> = { before: await codeOf(ctx.webSocket(`ws://localhost:${port}/gateway`)) };
+    const allowed = ctx.egress.allow(`ws://localhost:${port}/gateway`, 'server');
+    codes.beside = await codeOf(ctx.webSocket(`ws://localhost:${port}/other`));
+    const connection = await ctx.webSocket(`ws://localhost:${port}/gateway?v=10`);
+    await allowed.dispose();
+    codes.after = await codeOf(ctx.webSocket(`ws://localhost:${port}/gateway`));
+    await reload();
+    expect((await connection.closed).code).to.equal(1_001);
+    codes.send = await codeOf(connection.send('x'));
+    codes.stopped = await codeOf(ctx.webSocket(`ws://localhost:${port}/gateway`));
+    expect(codes).to.deep.equal({ before: 'daemon_not_granted', beside: 'daemon_not_granted', after: 'daemon_not_granted', send: 'websocket_closed', stopped: 'daemon_extension_stopped' });
     server.close();
   });
 

@@ -78,6 +78,9 @@ export const CAPABILITY_KEYS: Table = {
     }),
   ),
   max_llm_tokens_per_hour: acts(TokensPerHour),
+  // The extension ofp declares these two; here they are for editors.
+  ofp_discover: acts(flag('May see agents of other daemons')),
+  ofp_connect: acts(texts('Names or ids of other daemons, to whose agents it may write; empty for none')),
 };
 
 export const RESOURCE_KEYS: Table = {

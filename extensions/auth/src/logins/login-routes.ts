@@ -1,5 +1,6 @@
 /** `/auth/session`, `/auth/logout`: in by a key, who is it, and out again. */
-import { type Actor, type Admission, type Clock, type Logger, OneOf, type Req, Role, type RouteDecl, Type, reply, routeGroup, textThatIsSet } from '@svc/api';
+import { type Actor, type Admission, type Clock, type HookHandle, type Logger, OneOf, type Req, Role, type RouteDecl, Type, reply, routeGroup, textThatIsSet } from '@svc/api';
+import type { AuthLogout } from '../contract.js';
 import { authErrors, WWW_AUTHENTICATE } from '../errors.js';
 import { type Keyring, OWNER } from '../keyring.js';
 import type { Attempts } from './attempts.js';
@@ -17,12 +18,16 @@ export interface LoginRouteDeps {
   readonly attempts: Attempts;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Logger, 'warn'>;
+  readonly logOut: HookHandle<typeof AuthLogout>;
+  readonly endCredential: (id: string) => Promise<void>;
+  /** Of a person whom an area brought. */
+  readonly personName: (ownerId: string) => string | undefined;
   readonly presentedKey: (request: Pick<Admission, 'headers'>) => string | undefined;
   /** Somebody logged in from another machine without https. */
   readonly sawPlainLogin: () => void;
 }
 
-const Name = Type.String({ description: 'Owner of the key: `owner`, or a name of `[[users]]`', examples: ['alice'] });
+const Name = Type.String({ description: 'Owner of the key: `owner`, a name of `[[users]]`, or the name that the provider of a sign-in gives', examples: ['alice'] });
 const ExpiresAt = Type.String({ description: 'When the login expires' });
 
 const LoginBody = Type.Object(
@@ -106,19 +111,12 @@ export const loginRoutes = (deps: LoginRouteDeps): RouteDecl[] => {
       path: '/auth/logout',
       summary: 'Log out',
       description:
-        "Ends this browser's login and removes its cookie; its open streams and sockets end too. Other browsers of the same person stay logged in. Without a login it does nothing, and keys stay valid.",
+        "Ends this browser's login and removes its cookie; its open streams and sockets end too. Other browsers of the same person stay logged in. A token of a sign-in at a provider ends too. Without either it does nothing, and keys stay valid. `logout_url`: where the provider has a session of its own to end, open this address next.",
       auth: 'public',
       audit: 'login_ended',
       errors: [403],
-      responses: { 200: Type.Object({ ok: Type.Literal(true) }) },
-      handler: async (req) => {
-        const id = sentLogin(req);
-        if (id !== undefined) {
-          assertOwnPage(req);
-          await deps.logins.end(id);
-        }
-        return reply(200, { ok: true }, takenCookie(req));
-      },
+      responses: { 200: Type.Object({ ok: Type.Literal(true), logout_url: Type.Optional(Type.String({ format: 'uri' })) }, { 'x-name': 'LogoutAnswer' }) },
+      handler: async (req) => endLogin(deps, req),
     }),
   ];
 };
@@ -150,6 +148,19 @@ async function logIn(deps: LoginRouteDeps, req: Req, body: LoginRequest) {
   return reply(200, { role: login.actor.role, name: nameOf(login.actor), expires_at: timeOf(login) }, givenCookie(req, id, login.expiresAt - clock.now()));
 }
 
+async function endLogin({ endCredential, keyring, known, logins, logOut, presentedKey }: LoginRouteDeps, req: Req) {
+  const id = sentLogin(req);
+  const key = presentedKey(req);
+  await known(key);
+  if (id !== undefined) assertOwnPage(req);
+  const actor = id === undefined ? key && keyring().find(key) : (await logins.find(id))?.actor;
+  const credential = actor ? keyring().issuedBy(actor) : undefined;
+  const ended = credential?.isLogin ? await logOut.call({ credential: credential.id, origin: originOf(req) }) : undefined;
+  if (credential?.isLogin) await endCredential(credential.id);
+  if (id !== undefined) await logins.end(id);
+  return reply(200, { ok: true, ...(ended?.logoutUrl === undefined ? {} : { logout_url: ended.logoutUrl }) }, takenCookie(req));
+}
+
 async function makeLink({ keyring, links, presentedKey }: LoginRouteDeps, req: Req) {
   if (keyring().isOpen) throw authErrors.login_not_needed();
   // A wrong key does not come this far: the route needs a caller. One that is known by its cookie has none.
@@ -177,7 +188,13 @@ async function openCaller<C>({ logins, clock, log }: LoginRouteDeps, req: Req, c
 
 async function whoIs(deps: LoginRouteDeps, req: Req) {
   const { keyring, logins, clock } = deps;
-  const known = (via: 'key' | 'cookie' | 'open', actor: Actor, login?: Login) => ({ authenticated: true, login_required: false, via, role: actor.role, ...shownOf(actor, login) });
+  const known = (via: 'key' | 'cookie' | 'open', actor: Actor, login?: Login) => ({
+    authenticated: true,
+    login_required: false,
+    via,
+    role: actor.role,
+    ...shownOf(actor, login, deps.personName(actor.ownerId)),
+  });
   const key = deps.presentedKey(req);
   await deps.known(key);
   if (keyring().isOpen) return openCaller(deps, req, known('open', OWNER));
@@ -189,11 +206,14 @@ async function whoIs(deps: LoginRouteDeps, req: Req) {
   return reply(200, known('cookie', login.actor, login), login.isRemembered ? givenCookie(req, id, login.expiresAt - clock.now()) : {});
 }
 
-const shownOf = (actor: Actor, login: Login | undefined) => ({
-  name: nameOf(actor),
+const shownOf = (actor: Actor, login: Login | undefined, name = nameOf(actor)) => ({
+  name,
   ...(login ? { expires_at: timeOf(login) } : {}),
 });
 
-const nameOf = (actor: Actor): string => actor.id.replace(/^user:/, '');
+const nameOf = (actor: Actor): string => actor.id.replace(/^(user|oidc):/, '');
+
+const HOST = /^[\w.:[\]-]{1,255}$/;
+const originOf = ({ headers, isSecure }: Req): string => `${isSecure ? 'https' : 'http'}://${HOST.test(headers.host ?? '') ? headers.host : 'localhost'}`;
 
 const timeOf = (login: Login): string => new Date(login.expiresAt).toISOString();

@@ -30,7 +30,10 @@ export interface Login {
 
 export interface Logins {
   /** Undefined for a key that nobody has. `instead` is the login of the same browser that goes for it. */
-  create(key: string, options: { readonly isRemembered: boolean; readonly instead?: string | undefined }): Promise<{ readonly id: string; readonly login: Login } | undefined>;
+  create(
+    key: string,
+    options: { readonly isRemembered: boolean; readonly instead?: string | undefined; readonly forMs?: number | undefined },
+  ): Promise<{ readonly id: string; readonly login: Login } | undefined>;
   /** Of a page that is open while the daemon has no key (U3). Undefined where it has one. */
   createOpen(options: { readonly instead?: string | undefined }): Promise<{ readonly id: string; readonly login: Login } | undefined>;
   /** Answers at once for one that was read a moment ago. */
@@ -70,8 +73,8 @@ export const createLogins = (deps: LoginDeps): Logins => {
     return now - login.seenAt < SEEN_EVERY_MS ? login : noteSeen(deps, login, now).finally(() => kept.changed(login.idHash));
   };
   return {
-    create: (key, { isRemembered, instead }) => make(deps, (id) => deps.keyring().bind(key, id), isRemembered, instead),
-    createOpen: ({ instead }) => make(deps, (id) => deps.keyring().bindOpen(id), true, instead),
+    create: (key, { isRemembered, instead, forMs }) => make(deps, (id) => deps.keyring().bind(key, id), { isRemembered, instead, forMs }),
+    createOpen: ({ instead }) => make(deps, (id) => deps.keyring().bindOpen(id), { isRemembered: true, instead }),
     find: (id) => {
       const idHash = hashOf(id);
       const found = kept.get(idHash);
@@ -91,12 +94,14 @@ export const createLogins = (deps: LoginDeps): Logins => {
 
 type Bind = (id: string) => ReturnType<Keyring['bindOpen']>;
 
-async function make({ clock, events, ids, store }: LoginDeps, bind: Bind, isRemembered: boolean, instead: string | undefined): ReturnType<Logins['create']> {
+type MakeOptions = Parameters<Logins['create']>[1];
+
+async function make({ clock, events, ids, store }: LoginDeps, bind: Bind, { isRemembered, instead, forMs }: MakeOptions): ReturnType<Logins['create']> {
   const id = Buffer.from(ids.bytes(ID_BYTES)).toString('base64url');
   const bound = bind(id);
   if (!bound) return undefined;
   const { actor, binding } = bound;
-  const expiresAt = clock.now() + (isRemembered ? REMEMBERED_MS : UNREMEMBERED_MS);
+  const expiresAt = clock.now() + (isRemembered ? REMEMBERED_MS : (forMs ?? UNREMEMBERED_MS));
   const now = clock.iso();
   const row: LoginRow = {
     id_hash: hashOf(id),

@@ -24,6 +24,14 @@ export interface Incoming {
   readonly place?: string;
 }
 
+/** What became of a message: another text, or nothing where its sender deleted it. */
+export interface Changed {
+  /** That of the message. */
+  readonly id: string;
+  readonly text: string | undefined;
+  readonly place?: string;
+}
+
 /** A piece of text on its way out. */
 export interface Outgoing {
   /** The same for each attempt. */
@@ -53,7 +61,7 @@ export class ChannelFault extends Error {
 }
 
 /** What an adapter may use. */
-export interface AdapterTools extends Pick<ExtensionContext, 'fetch' | 'tcp' | 'secrets' | 'ids' | 'spawn' | 'files'> {
+export interface AdapterTools extends Pick<ExtensionContext, 'fetch' | 'tcp' | 'webSocket' | 'secrets' | 'ids' | 'spawn' | 'files'> {
   readonly clock: Pick<Clock, 'now' | 'sleep' | 'iso'>;
   readonly log: Logger;
 }
@@ -68,10 +76,12 @@ export interface Connection extends AdapterTools {
   secret(field: string): SecretRef;
   /** The platform answered just now. */
   alive(): void;
-  /** Stores where reading goes on, where no message says so: at the first connection, and behind several messages at once. */
-  reached(place: string): Promise<void>;
   /** Durable when this resolves; the platform may forget the message then. */
   receive(message: Incoming): Promise<void>;
+  /** Durable when this resolves. An edit counts until the agent is asked; a deletion ends what the message began. */
+  change(message: Changed): Promise<void>;
+  /** Stores where reading goes on, where no message says so: at the first connection, and behind several messages at once. */
+  remember(place: string): Promise<void>;
 }
 
 export interface Adapter {
@@ -82,6 +92,8 @@ export interface Adapter {
   readonly format?: Format;
   /** Whether the platform drops what comes twice with one key: then an unknown outcome is sent again. */
   readonly isKeyed: boolean;
+  /** How long it remembers a key; for ever where it is left out. */
+  readonly keyedForMs?: number;
   /** Who may write, where the settings say nothing. */
   readonly dmPolicy: 'respond' | 'allowed_only';
   /** Text of the setup, one step each. */
@@ -97,6 +109,8 @@ export interface Adapter {
   connect?(connection: Connection): Promise<void>;
   /** The id that the platform gave to the message. Throws a ChannelFault. */
   send(connection: Connection, message: Outgoing): Promise<string | undefined>;
+  /** Shows in the chat that an answer is being written, for some seconds. What it throws is not looked at. */
+  typing?(connection: Connection, to: Pick<Outgoing, 'chat' | 'thread'>): Promise<void>;
   /** Asks the platform who it is for, and answers with a sentence. Throws a ChannelFault. */
   check(connection: Connection): Promise<string>;
 }

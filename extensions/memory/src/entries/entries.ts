@@ -162,21 +162,20 @@ const add = async (deps: EntriesDeps, drafts: readonly Draft[]): Promise<Added> 
       novel.push(one);
     }
     if (novel.length === 0) continue;
+    const superseded = await superseding(
+      deps,
+      ownerId,
+      novel.map(({ row }) => row),
+    );
     const writes = [
       deps.db.insert(
         'entries',
-        novel.map(({ row }) => ({ ...row })),
+        novel.map(({ row }) => ({ ...row, ...superseded.of(row.place) })),
       ),
+      ...superseded.writes,
     ];
     for (const { row, draft } of novel) writes.push(...termWrites(deps, row, draft.neighbours));
-    writes.push(
-      ...(await deps.vectorsOf(novel.map(({ row }) => row))),
-      ...(await superseding(
-        deps,
-        ownerId,
-        novel.map(({ row }) => row),
-      )),
-    );
+    writes.push(...(await deps.vectorsOf(novel.map(({ row }) => row))));
     await deps.db.commit([
       ...writes,
       changed(
@@ -201,19 +200,35 @@ const sameAs = async (deps: MemoryDeps, ownerId: string, rows: readonly EntryRow
   return new Map(there.filter(({ superseded_by: by }) => by === null).map((row) => [row.digest, row]));
 };
 
-/** Marks older entries with the same fact and another value as replaced. */
-const superseding = async (deps: MemoryDeps, ownerId: string, rows: readonly EntryRow[]): Promise<Write[]> => {
-  const facts = rows.filter((row) => row.fact !== '');
-  if (facts.length === 0) return [];
-  const older = await own(deps, { ownerId }).select<EntryRow>({ from: 'entries', where: { fact: [...new Set(facts.map((row) => row.fact))], archived: 0, superseded_by: null } });
-  const set: Array<{ place: number; superseded_by: string; superseded_at: string }> = [];
-  for (const old of older) {
+interface Superseded {
+  readonly superseded_by: string;
+  readonly superseded_at: string;
+}
+
+/** Marks older entries with the same fact and another value as replaced: stored ones, and those that come with what replaces them. */
+const superseding = async (deps: MemoryDeps, ownerId: string, rows: readonly EntryRow[]): Promise<{ writes: Write[]; of(place: number): Superseded | undefined }> => {
+  const facts = rows.filter((row) => row.fact !== '').toSorted((a, b) => (a.created_at < b.created_at ? -1 : a.created_at > b.created_at ? 1 : 0));
+  if (facts.length === 0) return { writes: [], of: () => undefined };
+  const stored = await own(deps, { ownerId }).select<EntryRow>({ from: 'entries', where: { fact: [...new Set(facts.map((row) => row.fact))], archived: 0, superseded_by: null } });
+  const at = deps.clock.iso();
+  const replaced = new Map<number, Superseded>();
+  for (const [index, old] of [...facts, ...stored].entries()) {
     const next = facts.findLast(
-      (row) => row.fact === old.fact && row.agent_id === old.agent_id && row.user_id === old.user_id && row.created_at >= old.created_at && factValue(row) !== factValue(old),
+      (row, place) =>
+        row.fact === old.fact &&
+        row.agent_id === old.agent_id &&
+        row.user_id === old.user_id &&
+        // Of the same moment, what comes later holds.
+        (row.created_at > old.created_at || (row.created_at === old.created_at && (index >= facts.length || place > index))) &&
+        factValue(row) !== factValue(old),
     );
-    if (next) set.push({ place: old.place, superseded_by: next.id, superseded_at: deps.clock.iso() });
+    if (next) replaced.set(Number(old.place), { superseded_by: next.id, superseded_at: at });
   }
-  return set.length === 0 ? [] : [deps.db.update('entries', ['place'], set)];
+  const set = stored.flatMap(({ place }) => {
+    const by = replaced.get(Number(place));
+    return by ? [{ place, ...by }] : [];
+  });
+  return { writes: set.length === 0 ? [] : [deps.db.update('entries', ['place'], set)], of: (place) => replaced.get(place) };
 };
 
 const factValue = ({ content }: EntryRow): string | undefined => factOf(content)?.value;

@@ -14,7 +14,9 @@ export interface Fact {
 
 type Rule = readonly [pattern: RegExp, relation: string | ((match: RegExpMatchArray) => string), value: number, subject?: number];
 
-const SUBJECT = String.raw`(?<who>i|we|he|she|[\p{L}][\p{L}'’-]{1,30}(?: [\p{L}][\p{L}'’-]{1,30})?)`;
+/** Stand between who and what, and are no part of a name. */
+const BETWEEN = 'now|currently|just|recently|also|still|always|never|no|really';
+const SUBJECT = String.raw`(?<who>i|we|he|she|[\p{L}][\p{L}'’-]{1,30}(?: (?!(?:${BETWEEN}) )[\p{L}][\p{L}'’-]{1,30})?)`;
 const en = (body: string): RegExp => new RegExp(`^${SUBJECT} ${body}$`, 'u');
 
 /** Of one sentence, folded, without its full stop. */

@@ -44,7 +44,15 @@ export interface Graph {
 }
 
 const MAX_ENTITIES = 20_000;
-const MAX_NAMED = 5_000;
+/** Entities of a question that are followed. */
+const MAX_NAMED = 8;
+const NAMES_AT_ONCE = 400;
+/** Words of a question that are looked at, and of one name. */
+const MAX_NAME_WORDS = 80;
+const NAME_WORDS = 4;
+const MAX_UNSPACED = 80;
+const MAX_NAME_CHARS = 8;
+const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u;
 const MAX_DEPTH = 5;
 const TRIES = 4;
 
@@ -232,16 +240,34 @@ const onPathsTo = (matches: readonly Match[], target: string): Match[] => {
 };
 
 const namedIn = async (deps: MemoryDeps, actor: Actor, agentId: string, text: string): Promise<{ names: string[]; edges: Match[] }> => {
-  const asked = ` ${folded(text).replace(/[^\p{L}\p{N}]+/gu, ' ')} `;
-  const all = await own(deps, actor).select<EntityRow>({ from: 'entities', where: { agent_id: agentId }, limit: MAX_NAMED });
-  const named = all.filter((row) => row.folded.length > 1 && row.folded !== 'me' && holdsName(asked, row.folded)).slice(0, 8);
+  const asked = namesIn(text);
+  const named: EntityRow[] = [];
+  for (let at = 0; at < asked.length && named.length < MAX_NAMED; at += NAMES_AT_ONCE) {
+    const some = asked.slice(at, at + NAMES_AT_ONCE);
+    named.push(...(await own(deps, actor).select<EntityRow>({ from: 'entities', where: { agent_id: agentId, folded: some }, limit: MAX_NAMED })));
+  }
   if (named.length === 0) return { names: [], edges: [] };
-  const ids = named.map(({ id }) => id);
+  const ids = named.slice(0, MAX_NAMED).map(({ id }) => id);
   const edges = [...(await edgesOf(deps, actor, agentId, ids)), ...(await edgesOf(deps, actor, agentId, ids, 'target_id'))];
   const unique = [...new Map(edges.map((edge) => [edge.id, edge])).values()].slice(0, 20);
   const matches = await withEnds(deps, actor, unique);
   return { names: named.map(({ name }) => name), edges: matches };
 };
 
-/** As words, where the script has spaces. */
-const holdsName = (asked: string, name: string): boolean => (/[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]/u.test(name) ? asked.includes(name) : asked.includes(` ${name} `));
+/** What may be a name in a text: its words, and what a few of them make together; where a script has no spaces, its characters. */
+const namesIn = (text: string): string[] => {
+  const names = new Set<string>();
+  for (const word of folded(text).split(/[\s,;:!?"“”()[\]{}，。；：！？、]+/u)) {
+    const chars = [...word].slice(0, MAX_UNSPACED);
+    if (UNSPACED.test(word))
+      for (let from = 0; from < chars.length; from += 1) for (let size = 2; size <= MAX_NAME_CHARS && from + size <= chars.length; size += 1) names.add(chars.slice(from, from + size).join(''));
+  }
+  const words = folded(text)
+    .split(/[^\p{L}\p{N}'’.&-]+/u)
+    .map((word) => word.replace(/^[.'’-]+|[.'’-]+$|['’]s$/gu, ''))
+    .filter((word) => word !== '')
+    .slice(0, MAX_NAME_WORDS);
+  for (let from = 0; from < words.length; from += 1) for (let size = 1; size <= NAME_WORDS && from + size <= words.length; size += 1) names.add(words.slice(from, from + size).join(' '));
+  names.delete('me');
+  return [...names].filter((name) => name.length > 1);
+};

@@ -15,6 +15,8 @@ export interface EmbeddingDeps {
   readonly llm: OptionalHandle<LlmService>;
   memory(): MemoryConfig;
   mono(): number;
+  /** The provider's model is another one than a moment ago: what it made before is not comparable. */
+  swapped(): void;
 }
 
 export interface Vectors {
@@ -34,17 +36,17 @@ export interface Embedding {
   /** It failed or was late a moment ago: a search does not ask it. */
   isResting(): boolean;
   /** An answer did not come in time. */
-  late(): void;
+  late(ms: number): void;
 }
 
 /** The built-in embedder is given content words alone, which makes its vectors other ones. */
-const builtInId = (model: { readonly id: string } | undefined): string | undefined => (model === undefined ? undefined : `${model.id}/content`);
+const builtInId = (model: { readonly id: string } | undefined): string | undefined => (model === undefined ? undefined : `${model.id}/latin`);
 const TIMEOUT_MS = 30_000;
 const REST_MS = 30_000;
 /** A search waits so long for the vector of its question. */
 export const VECTOR_WAIT_MS = 500;
 
-export const createEmbedding = ({ embedder, llm, memory, mono }: EmbeddingDeps): Embedding => {
+export const createEmbedding = ({ embedder, llm, memory, mono, swapped }: EmbeddingDeps): Embedding => {
   let restsUntil = Number.NEGATIVE_INFINITY;
   const state: Embedding['state'] = { error: undefined, model: undefined };
   const kind = (): ReturnType<Embedding['kind']> => {
@@ -73,9 +75,9 @@ export const createEmbedding = ({ embedder, llm, memory, mono }: EmbeddingDeps):
     kind,
     state,
     isResting: () => kind() === 'provider' && mono() < restsUntil,
-    late: () => {
+    late: (ms) => {
       restsUntil = mono() + REST_MS;
-      state.error = `no vector came within ${VECTOR_WAIT_MS} ms`;
+      state.error = `no vector came within ${ms} ms`;
     },
     model: async () => (kind() === 'built-in' ? builtInId(await embedder.value?.model()) : kind() === 'provider' ? state.model : undefined),
     embed: async (actor, agentId, texts, use, signal) => {
@@ -86,9 +88,13 @@ export const createEmbedding = ({ embedder, llm, memory, mono }: EmbeddingDeps):
             ? await byProvider(actor, agentId, texts, use, signal)
             : embedder.value && { model: builtInId(await embedder.value.model()) ?? '', vectors: await embedder.value.embed(texts.map(contentWords)), settle: [] };
         state.error = undefined;
-        state.model = made?.model ?? state.model;
+        const before = state.model;
+        state.model = made?.model ?? before;
+        if (kind() === 'provider' && before !== undefined && state.model !== before) swapped();
         return made;
       } catch (error) {
+        // Whoever asked waited no longer, and said why.
+        if (signal?.aborted) throw error;
         restsUntil = mono() + REST_MS;
         state.error = error instanceof Error ? error.message : String(error);
         throw error;

@@ -27,7 +27,10 @@ export interface Indexer {
   pokeAll(): Promise<void>;
 }
 
-const BATCH = 64;
+/** Few enough that a slow model answers them in time. */
+const BATCH = 16;
+/** Less than a daemon that stops waits for: one that hangs holds up none. */
+const BATCH_MS = 8_000;
 const MAX_CHARS = 8_000;
 const PROBE = 'one text';
 
@@ -81,6 +84,23 @@ const indexOrEnd = async (deps: IndexingDeps, run: LeasedRun): Promise<void> => 
   }
 };
 
+const inTime = async <T>({ clock, closing, embedding }: IndexingDeps, run: LeasedRun, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const late = new AbortController();
+  const done = new AbortController();
+  void clock.sleep(BATCH_MS, done.signal).then(
+    () => {
+      embedding.late(BATCH_MS);
+      late.abort(new Error(`no vectors came within ${BATCH_MS} ms`));
+    },
+    () => undefined,
+  );
+  try {
+    return await work(AbortSignal.any([run.signal, closing, late.signal]));
+  } finally {
+    done.abort();
+  }
+};
+
 type Unindexed = Pick<EntryRow, 'place' | 'content' | 'agent_id'>;
 
 const index = async (deps: IndexingDeps, run: LeasedRun): Promise<number> => {
@@ -89,7 +109,7 @@ const index = async (deps: IndexingDeps, run: LeasedRun): Promise<number> => {
   let model = await deps.embedding.model();
   // A provider says with its first answer what it is.
   if (model === undefined) {
-    const probe = await deps.embedding.embed(actor, '', [PROBE], 'document', run.signal);
+    const probe = await inTime(deps, run, (signal) => deps.embedding.embed(actor, '', [PROBE], 'document', signal));
     if (!probe) return 0;
     model = probe.model;
     if (probe.settle.length > 0) await deps.db.commit(probe.settle);
@@ -102,13 +122,8 @@ const index = async (deps: IndexingDeps, run: LeasedRun): Promise<number> => {
     );
     const last = rows.at(-1);
     if (!last) return indexed;
-    const made = await deps.embedding.embed(
-      actor,
-      last.agent_id,
-      rows.map(({ content }) => content.slice(0, MAX_CHARS)),
-      'document',
-      run.signal,
-    );
+    const texts = rows.map(({ content }) => content.slice(0, MAX_CHARS));
+    const made = await inTime(deps, run, (signal) => deps.embedding.embed(actor, last.agent_id, texts, 'document', signal));
     if (!made) return indexed;
     const vectors = rows.map(({ place }, at) => ({ place: Number(place), owner_id: run.ownerId, model: made.model, vector: packVector(made.vectors[at] ?? []) ?? '' }));
     const changed = deps.events.event(MemoryChanged, { ownerId: run.ownerId, places: vectors.map(({ place }) => place), change: 'changed' });

@@ -17,6 +17,8 @@ import { type Placed, searchWords } from './word-search.js';
 export interface SearchDeps extends MemoryDeps {
   readonly embedding: Embedding;
   readonly index: VectorIndex;
+  /** How many entries this owner has, known without a read as a rule. */
+  totalOf(ownerId: string): Promise<number>;
 }
 
 export type Why = 'words' | 'vector' | 'relation' | 'time';
@@ -30,6 +32,8 @@ export interface Found {
   readonly covered: number;
   /** Its nearness by meaning, from 0 to 1; 0 where vectors did not find it. */
   readonly near: number;
+  /** How far its nearness stands above that of all, in standard deviations; undefined among a few entries. */
+  readonly above?: number;
 }
 
 export interface Query extends Scope {
@@ -49,10 +53,11 @@ const REPLACED_SHARE = 0.6;
 
 export const search = async (deps: SearchDeps, actor: Actor, query: Query): Promise<Found[]> => {
   const reader = own(deps, actor);
+  const totalOf = () => deps.totalOf(actor.ownerId);
   const [byWords, byVectors, byRelation] = await Promise.all([
-    searchWords(deps.db, reader, termsAsked(query.q), query, CANDIDATES),
+    searchWords(deps.db, reader, termsAsked(query.q), query, CANDIDATES, totalOf),
     query.archived ? [] : nearest(deps, actor, query),
-    query.related && query.related.length > 0 ? searchWords(deps.db, reader, query.related.flatMap((name) => termsAsked(name)).slice(0, 16), query, 20) : [],
+    query.related && query.related.length > 0 ? searchWords(deps.db, reader, query.related.flatMap((name) => termsAsked(name)).slice(0, 16), query, 20, totalOf) : [],
   ]);
   const fused = fuse([
     { why: 'words', weight: 1, places: byWords },
@@ -64,10 +69,10 @@ export const search = async (deps: SearchDeps, actor: Actor, query: Query): Prom
   const rows = await reader.select<EntryRow>({ from: 'entries', where: { place: first.map(({ place }) => place), archived: query.archived ? 1 : 0 } });
   const byPlace = new Map(rows.map((row) => [Number(row.place), row]));
   const covered = new Map(byWords.map((one) => [one.place, one.covered ?? 0]));
-  const near = new Map(byVectors.map((one) => [one.place, one.score]));
+  const near = new Map(byVectors.map((one) => [one.place, { near: one.score, ...(one.above === undefined ? {} : { above: one.above }) }]));
   const found = first.flatMap(({ place, score, why }) => {
     const row = byPlace.get(place);
-    return row && fits(row, query) ? [{ row, score, why, covered: covered.get(place) ?? 0, near: near.get(place) ?? 0 }] : [];
+    return row && fits(row, query) ? [{ row, score, why, covered: covered.get(place) ?? 0, ...(near.get(place) ?? { near: 0 }) }] : [];
   });
   return withSuccessors(query.archived ? new Map() : await successorsOf(reader, found), found, query)
     .map((one) => ({ ...one, score: Math.round(one.score * 1_000) / 1_000 }))
@@ -122,7 +127,7 @@ const nearest = async (deps: SearchDeps, actor: Actor, query: Query): Promise<Pl
   try {
     const late = deps.clock.sleep(VECTOR_WAIT_MS, stop.signal).then(
       () => {
-        deps.embedding.late();
+        deps.embedding.late(VECTOR_WAIT_MS);
         return undefined;
       },
       () => undefined,

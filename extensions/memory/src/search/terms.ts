@@ -32,8 +32,12 @@ export const termsAsked = (text: string): string[] => {
   return [...new Set(kept.map(termOf))].slice(0, MAX_ASKED);
 };
 
-/** A text without the words that stand in every text: their meaning would make all texts alike. */
-export const contentWords = (text: string): string => {
+/** Of scripts whose single characters the built-in embedder knows, and not what they mean together. */
+const UNKNOWN_SCRIPT = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]+/gu;
+
+/** A text without the words that stand in every text: their meaning would make all texts alike. Nothing is left of a text in Chinese: words find it. */
+export const contentWords = (whole: string): string => {
+  const text = whole.replace(UNKNOWN_SCRIPT, ' ');
   const kept = text.replace(/[A-Za-z]+/g, (word) => (STOP.has(word.toLowerCase()) ? ' ' : word));
   return /[\p{L}\p{N}]/u.test(kept) ? kept : text;
 };

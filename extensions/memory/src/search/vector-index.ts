@@ -35,7 +35,7 @@ interface VectorRead {
   readonly agent_id: string;
 }
 
-export const createVectorIndex = (tables: { readonly vectors: string; readonly entries: string }): VectorIndex => {
+export const createVectorIndex = (tables: { readonly vectors: string; readonly entries: string }, breath: () => Promise<void>): VectorIndex => {
   const shelves = new Map<string, Shelf>();
   const loading = new Map<string, Promise<Shelf>>();
   const read = (reader: Reader, model: string, after: number): Promise<VectorRead[]> =>
@@ -84,7 +84,7 @@ export const createVectorIndex = (tables: { readonly vectors: string; readonly e
       shelves.delete(ownerId);
       shelves.set(ownerId, shelf);
       if (shelf.stale.size > 0) await refresh(shelf, reader);
-      return shelf.scanner.nearest(query, limit, agents);
+      return shelf.scanner.nearest(query, limit, agents, breath);
     },
     changed: ({ ownerId, places }) => {
       const shelf = shelves.get(ownerId);

@@ -45,7 +45,7 @@ type RequestOf = Extract<Incoming, { type: 'request' }>['body'];
 export const openLink = (deps: LinkDeps, connection: Pick<TcpConnection, 'write' | 'close'>, reader: Pick<FrameReader, 'sealed'>, { hello: { node_id: nodeId }, key }: Established): OpenLink => {
   const pending = new Map<string, Waiting>();
   const gone = new AbortController();
-  let heard = deps.clock.mono();
+  let receivedAt = deps.clock.mono();
   let written: Promise<void> = Promise.resolve();
   let writing = 0;
   const send = (message: Outgoing): Promise<void> => {
@@ -79,7 +79,7 @@ export const openLink = (deps: LinkDeps, connection: Pick<TcpConnection, 'write'
       for (let json = await reader.sealed(key); json !== undefined; json = await reader.sealed(key)) {
         const message = readMessage(json);
         if (!message) throw new WireFault('A message could not be read');
-        heard = deps.clock.mono();
+        receivedAt = deps.clock.mono();
         deps.passed(nodeId, 'received');
         if (message.type === 'response') settle(message.id, message.body);
         else if (message.type === 'notification') {
@@ -130,7 +130,7 @@ export const openLink = (deps: LinkDeps, connection: Pick<TcpConnection, 'write'
       // Not into the middle of a frame.
       if (writing === 0) connection.write(sealedFrame(notification({ event: 'shutting_down' }), key)).catch(() => undefined);
     },
-    lastHeard: () => heard,
+    lastReceived: () => receivedAt,
     close: () => connection.close(),
   };
 };

@@ -129,7 +129,7 @@ export const createNetwork = (deps: NetworkDeps): Network => {
     },
     ping: async () => {
       const before = deps.ctx.clock.mono() - QUIET_MS;
-      const quiet = linksOf(registry).filter((link) => link.lastHeard() < before);
+      const quiet = linksOf(registry).filter((link) => link.lastReceived() < before);
       await Promise.all(quiet.map((link) => link.request({ method: 'ping' }, PONG_MS).catch(() => link.close())));
     },
   };

@@ -19,7 +19,7 @@ export interface Link {
   /** Says that this node shuts down, in this turn. */
   farewell(): void;
   /** When anything last came, by the monotonic clock. */
-  lastHeard(): number;
+  lastReceived(): number;
   close(): void;
 }
 

@@ -15,7 +15,7 @@ export const Recalled = ({ texts }: { texts: Texts }) => (
       <span class="tool-line">
         <Icon name="brain" size={16} />
         <span class="tool-name">
-          {t('recalled')} ({texts.length})
+          {texts.every(({ by }) => by === MEMORY) ? t('memories_used', { count: texts.length }) : `${t('recalled')} (${texts.length})`}
         </span>
       </span>
     }

@@ -22,7 +22,9 @@ export const decodeText = (bytes: Uint8Array): { readonly text: string; readonly
 
 /** The bytes of a text, with a mark in UTF-16. */
 export const encodeText = (text: string, encoding: TextEncodingName): Uint8Array => {
-  if (encoding === 'utf-8') return Buffer.from(text, 'utf8');
-  const bytes = Buffer.from(`\uFEFF${text}`, 'utf16le');
-  return encoding === 'utf-16le' ? bytes : bytes.swap16();
+  if (encoding === 'utf-8') return new TextEncoder().encode(text);
+  const marked = `\uFEFF${text}`;
+  const view = new DataView(new ArrayBuffer(2 * marked.length));
+  for (let at = 0; at < marked.length; at++) view.setUint16(2 * at, marked.charCodeAt(at), encoding === 'utf-16le');
+  return new Uint8Array(view.buffer);
 };

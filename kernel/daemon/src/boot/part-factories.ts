@@ -9,6 +9,7 @@ import { createModelOrigins } from '@svc/platform/adapters/fetch/model-origins';
 import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { createSecrets } from '@svc/platform/adapters/secrets-adapter';
 import { createTcpAdapter } from '@svc/platform/adapters/tcp/tcp-adapter';
+import { createWebSocketAdapter } from '@svc/platform/adapters/web-socket/web-socket-adapter';
 import type { Bus } from '@svc/platform/bus/bus';
 import { createCarriedBus } from '@svc/platform/bus/carried-bus';
 import type { Carrier } from '@svc/platform/bus/carrier';
@@ -75,7 +76,7 @@ export interface AdapterInputs extends Pick<PlatformParts, 'home' | 'env' | 'clo
 export function createAdapters(
   factories: PartFactories,
   inputs: AdapterInputs,
-): Pick<PlatformParts, 'secrets' | 'fetchAdapter' | 'modelOrigins' | 'execAdapter' | 'tcpAdapter' | 'openDir' | 'workers' | 'schemas'> {
+): Pick<PlatformParts, 'secrets' | 'fetchAdapter' | 'modelOrigins' | 'execAdapter' | 'tcpAdapter' | 'webSocketAdapter' | 'openDir' | 'workers' | 'schemas'> {
   const { home, env, clock, log, config, hooks, ownerKey, ownPort } = inputs;
   const resolve = hooks.handle(SecretResolve);
   const change = hooks.handle(SecretChange);
@@ -86,6 +87,7 @@ export function createAdapters(
     change: (wanted) => change.call(wanted),
   });
   const modelOrigins = createModelOrigins();
+  const tcpAdapter = factories.createTcpAdapter({ config, clock, log: log.logger('tcp'), ownPort });
   return {
     secrets,
     modelOrigins,
@@ -96,7 +98,8 @@ export function createAdapters(
       modelProxy: modelOrigins.proxyOf,
       modelProxies: modelOrigins.proxies,
     }),
-    tcpAdapter: factories.createTcpAdapter({ config, clock, log: log.logger('tcp'), ownPort }),
+    tcpAdapter,
+    webSocketAdapter: createWebSocketAdapter({ tcp: tcpAdapter, clock }),
     execAdapter: factories.createExecAdapter({
       ...{ config, env, clock, ownPort },
       registerDir: join(home.dataDir, 'children'),

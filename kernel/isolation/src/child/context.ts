@@ -107,6 +107,7 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
     pty: refusedMember('pty'),
     sandbox: refused('sandbox'),
     tcp: refusedMember('tcp'),
+    webSocket: refused('webSocket'),
     endSurvivors: refused('endSurvivors'),
     files: childFiles(peer, init.folders),
     secrets: childSecrets(peer),

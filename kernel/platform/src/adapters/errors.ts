@@ -143,6 +143,25 @@ export const tcpErrors = defineErrors('tcp', {
   stopping: { status: 503, retry: true, message: () => 'The daemon is stopping and opens no connections.' },
 });
 
+export const websocketErrors = defineErrors('websocket', {
+  bad_url: { status: 400, retry: false, message: (why: string) => `The address of the WebSocket cannot be used: ${why}.`, hint: 'Use wss://HOST/PATH without a user name or a fragment.' },
+  refused: {
+    status: 502,
+    retry: true,
+    message: (where: string, why: string) => `${where} did not open a WebSocket (${why}).`,
+    hint: 'Check the address, and that the server speaks WebSocket there.',
+  },
+  timeout: { status: 504, retry: true, message: (where: string, ms: number) => `${where} did not open a WebSocket within ${ms} ms.`, hint: 'Try again, or allow more time.' },
+  cancelled: { status: 499, retry: false, message: (where: string) => `The WebSocket to ${where} was cancelled.` },
+  closed: { status: 409, retry: false, message: (where: string) => `The WebSocket to ${where} is closed.` },
+  send_full: {
+    status: 503,
+    retry: true,
+    message: (where: string, limit: number) => `${where} is not reading: ${limit} bytes are already waiting.`,
+    hint: 'Wait until it has read them before you send more.',
+  },
+});
+
 export const filesErrors = defineErrors('file', {
   bad_path: { status: 400, retry: false, message: (path: string, why: string) => `Path traversal denied: "${path}" ${why}.`, hint: 'Use a relative path below the folder, without "..".' },
   outside: { status: 403, retry: false, message: (path: string) => `Path traversal denied: "${path}" resolves outside workspace.` },

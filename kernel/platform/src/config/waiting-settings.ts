@@ -42,7 +42,6 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   provider_request_timeout_secs: unkept('[llm] request_timeout_secs is kept, for all providers'),
   provider_max_retries: unkept('[llm] max_retries is kept, for all providers'),
   docker: unkept('commands run on this machine, in no container'),
-  external_auth: unkept('nobody can sign in by it; [[users]] and the api_key are kept'),
   sanitize: unkept('messages are not screened'),
   privacy: unkept('nothing is taken out of messages'),
   queue: unkept('[runs] max_active caps runs'),

@@ -43,7 +43,7 @@ const take = async (connection: Connection, imap: Imap, validity: string, uids: 
     if (message) await connection.receive({ ...message, place });
     else {
       connection.log.info('A mail gets no answer.', { channel: connection.account.name, uid, why: ignored });
-      await connection.reached(place);
+      await connection.remember(place);
     }
   }
   return last;
@@ -53,7 +53,7 @@ const begun = async (connection: Connection, imap: Imap, { validity, next }: Mai
   const [known, last] = connection.place?.split(':') ?? [];
   if (known === validity) return Number(last);
   if (known === undefined) {
-    await connection.reached(`${validity}:${next - 1}`);
+    await connection.remember(`${validity}:${next - 1}`);
     return next - 1;
   }
   connection.log.warn('The mailbox was made anew; what came in the last two days is read again.', { channel: connection.account.name });

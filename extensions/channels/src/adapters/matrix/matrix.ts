@@ -189,7 +189,7 @@ export const matrix: Adapter = {
       const answer = await sync(connection, since, since === undefined ? 0 : SYNC_MS);
       connection.alive();
       const isWorthStoring = await takeAll(bot, answer, since);
-      if (isWorthStoring) await connection.reached(answer.next_batch);
+      if (isWorthStoring) await connection.remember(answer.next_batch);
       const hasMoved = answer.next_batch !== since;
       since = answer.next_batch;
       // A server that never waits would be asked without end.

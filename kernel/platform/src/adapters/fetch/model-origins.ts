@@ -18,7 +18,7 @@ export interface ModelOrigins {
   proxies(): readonly string[];
 }
 
-/** The servers of one extension; `tcp://host:port` is one that does not speak HTTP. */
+/** The servers of one extension; `ws:` and `wss:` are WebSockets, and `tcp://host:port` is one that does not speak HTTP. */
 export interface ServerOrigins extends ModelOrigins {
   coversTcp(host: string, port: number): boolean;
 }
@@ -26,7 +26,7 @@ export interface ServerOrigins extends ModelOrigins {
 export const createModelOrigins = (): ModelOrigins => createOrigins(['http:', 'https:']);
 
 export const createServerOrigins = (): ServerOrigins => {
-  const origins = createOrigins(['http:', 'https:', 'tcp:']);
+  const origins = createOrigins(['http:', 'https:', 'ws:', 'wss:', 'tcp:']);
   return { ...origins, coversTcp: (host, port) => origins.covers(new URL(`tcp://${host.includes(':') ? `[${host}]` : host}:${port}`)) };
 };
 

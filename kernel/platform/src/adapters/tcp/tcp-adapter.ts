@@ -40,6 +40,8 @@ export interface TcpCaller {
 }
 
 export interface TcpAdapter {
+  /** A connected socket, for an adapter that speaks a protocol over it. It is counted, and closed with the others. */
+  socket(caller: TcpCaller, options: DialOptions): Promise<Socket>;
   dial(caller: TcpCaller, options: DialOptions): Promise<TcpConnection>;
   /** `failed` hears of what `serve` throws. */
   listen(caller: TcpCaller, options: ListenOptions, serve: (connection: TcpConnection) => Promise<void>, failed: (error: unknown) => void): Promise<TcpListener>;
@@ -57,6 +59,7 @@ interface AdapterState {
 export const createTcpAdapter = (deps: TcpAdapterDeps): TcpAdapter => {
   const state: AdapterState = { deps, open: new Map(), servers: new Set(), closed: false };
   return {
+    socket: async (caller, options) => (await dialled(state, caller, options)).socket,
     dial: (caller, options) => dial(state, caller, options),
     listen: (caller, options, serve, failed) => listen(state, caller, options, serve, failed),
     close: async () => {
@@ -79,7 +82,18 @@ const assertPort = (port: number, least: number): void => {
   if (!Number.isInteger(port) || port < least || port > MAX_PORT) throw tcpErrors.bad_port(String(port));
 };
 
-const dial = async (state: AdapterState, caller: TcpCaller, asked: DialOptions): Promise<TcpConnection> => {
+const dial = async (state: AdapterState, caller: TcpCaller, options: DialOptions): Promise<TcpConnection> => {
+  const { socket, ...where } = await dialled(state, caller, options);
+  const terms = { shown: where.shown, clock: state.deps.clock, idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS };
+  if (options.tls) return connectionOf(socket, terms);
+  return connectionOf(socket, { ...terms, secure: async (plain, { ca }) => connectionOf(await secured(state, caller.id, plain, { ...where, ca }), terms) });
+};
+
+interface Dialled extends Omit<Securing, 'ca'> {
+  readonly socket: Socket;
+}
+
+const dialled = async (state: AdapterState, caller: TcpCaller, asked: DialOptions): Promise<Dialled> => {
   const host = readHost(asked.host);
   if (host === undefined) throw tcpErrors.bad_host(asked.host);
   const options = { ...asked, host };
@@ -97,9 +111,7 @@ const dial = async (state: AdapterState, caller: TcpCaller, asked: DialOptions):
     const onAbort = (): void => void socket.destroy();
     options.signal?.addEventListener('abort', onAbort, { once: true });
     socket.once('close', () => options.signal?.removeEventListener('abort', onAbort));
-    const terms = { shown, clock: state.deps.clock, idleTimeoutMs: options.idleTimeoutMs ?? IDLE_TIMEOUT_MS };
-    if (options.tls) return connectionOf(socket, terms);
-    return connectionOf(socket, { ...terms, secure: async (plain, { ca }) => connectionOf(await secured(state, caller.id, plain, { host, ca, shown, timeoutMs }), terms) });
+    return { socket, host, shown, timeoutMs };
   } finally {
     cancel();
   }

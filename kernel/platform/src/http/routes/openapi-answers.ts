@@ -89,6 +89,7 @@ const success = (plain: Plain, status: number, declared: TSchema | MediaAnswer):
   if (isMedia(declared)) return { description: declared.description, headers, content: mediaOf(plain, declared) };
   const description = declared.description ?? REASONS[status]?.says ?? (status < 300 ? 'Success' : 'Refused');
   if (status === 204 || status === 304) return { description, headers };
+  if (status > 300 && status < 400) return { description, headers: { ...headers, location: { description: 'Where to go next', schema: { type: 'string' } } } };
   return { description, headers, content: { 'application/json': { schema: plain(declared) } } };
 };
 

@@ -1,0 +1,162 @@
+/** Slack, against a server that plays its Web API and socket mode with their faults. It proves nothing of Slack's own scopes. */
+import { type SlackServer, startSlackServer } from '@svc/fixtures/channels/slack-server';
+import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
+import { OPEN_RATE, type TestHttp } from '@svc/testing';
+import { expect } from 'chai';
+
+const KEY = 'slack-root-key';
+const TOKENS = { app: 'xapp-1-token-of-the-tests', bot: 'xoxb-1-token-of-the-tests' };
+
+interface Delivery {
+  readonly status: string;
+  readonly message: string;
+  readonly reason: string | null;
+  readonly sender: string | null;
+  readonly thread: string | null;
+  readonly session_id: string | null;
+}
+
+describe('channels: slack', function () {
+  this.timeout(60_000);
+  let world: ModelKernel;
+  let owner: TestHttp;
+  let slack: SlackServer;
+
+  before(async () => {
+    slack = await startSlackServer(TOKENS);
+    world = await bootWithModel(
+      (request) => (JSON.stringify(request.body.messages.at(-1).content).endsWith('take your time"') ? { text: 'too late', delayMs: 4_000 } : { text: `answer ${request.index}` }),
+      {
+        config: `api_key = "${KEY}"\n${OPEN_RATE}`,
+        key: KEY,
+      },
+    );
+    owner = world.http;
+    await configure();
+  });
+  after(async () => {
+    await stopModelKernels();
+    await slack.close();
+  });
+
+  const until = async <T>(look: () => Promise<T | undefined | false> | T | undefined | false, what: string): Promise<T> => {
+    for (let tries = 0; tries < 800; tries += 1) {
+      const found = await look();
+      if (found !== undefined && found !== false) return found;
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+    throw new Error(`it never came: ${what}`);
+  };
+  const configure = (more: object = {}) =>
+    owner.expect(200, 'POST', '/api/channels/slack/configure', { fields: { app_token_env: TOKENS.app, bot_token_env: TOKENS.bot, api_url: slack.url, dm_policy: 'respond', ...more } });
+  const channel = async () => (await owner.expect(200, 'GET', '/api/channels/slack')).body;
+  const inState = (state: string) => until(async () => (await channel()).state === state, `slack is ${state}`);
+  const deliveries = async (query: string): Promise<Delivery[]> => (await owner.expect(200, 'GET', `/api/channels/deliveries?channel=slack&${query}`)).body.deliveries;
+  const inbound = (message: string, status: string) => until(async () => (await deliveries(`direction=inbound&status=${status}`)).find((one) => one.message === message), `${message} is ${status}`);
+  const asked = (text: string): number => world.model.requests.filter(({ body }) => JSON.stringify(body.messages.at(-1)).includes(text)).length;
+  const posts = (count: number) => until(() => slack.posted.length >= count, `${count} posts`);
+
+  it('K1 Y1 answers in private, acknowledges each envelope, and answers once what comes twice', async () => {
+    await inState('connected');
+    const ts = slack.write('hello &amp; <https://example.com|welcome>');
+    await posts(1);
+    slack.repeat(ts);
+    await until(() => slack.acknowledged.length === 2, 'both envelopes are acknowledged');
+    slack.write('I am a bot', { isBot: true });
+    slack.write('the next one');
+    await posts(2);
+    expect(slack.posted[0]).to.deep.include({ channel: 'D1' });
+    expect([asked('hello & welcome (https://example.com)'), asked('I am a bot'), slack.posted.length]).to.deep.equal([1, 0, 2]);
+    expect((await inbound('the next one', 'answered')).sender).to.equal('Ada');
+    expect((await owner.expect(200, 'POST', '/api/channels/slack/test', { chat_id: 'C1', message: 'a test' })).body).to.deep.include({ status: 'ok' });
+    expect(slack.posted.at(-1)).to.deep.include({ channel: 'C1', text: 'a test' });
+    expect(JSON.stringify(await channel()))
+      .not.to.contain(TOKENS.app)
+      .and.not.to.contain(TOKENS.bot);
+  });
+
+  it('L1 a mention in a channel begins a thread, and what is written there goes on without one', async () => {
+    const before = slack.posted.length;
+    slack.write('just chatting', { at: 'channel' });
+    const ts = slack.write('what is new', { at: 'channel', mention: true });
+    await posts(before + 1);
+    expect(slack.posted.at(-1)).to.deep.include({ channel: 'C1', thread_ts: ts });
+    slack.write('tell me more', { at: 'channel', thread: ts });
+    await posts(before + 2);
+    const [first, second] = [await inbound('what is new', 'answered'), await inbound('tell me more', 'answered')];
+    expect([first.session_id, first.thread]).to.deep.equal([second.session_id, ts]);
+    expect((await inbound('just chatting', 'ignored')).reason).to.contain('not mentioned');
+    expect([asked('what is new'), asked('just chatting'), slack.posted.length]).to.deep.equal([1, 0, before + 2]);
+  });
+
+  it('O4 waits as a 429 says, and fails at once where Slack knows no such channel', async () => {
+    const before = slack.posted.length;
+    slack.fail('chat.postMessage', { status: 429, retryAfter: 2 });
+    const begun = Date.now();
+    slack.write('limited');
+    await posts(before + 1);
+    expect(Date.now() - begun).to.be.greaterThan(2_000);
+    slack.fail('chat.postMessage', { error: 'missing_scope', needed: 'chat:write' });
+    slack.write('without a scope');
+    expect((await until(async () => (await deliveries('direction=outbound&status=failed'))[0], 'a failed answer')).reason).to.contain('chat:write');
+  });
+
+  it('I6 a message that is deleted while its run goes on gets no answer; an edit before it counts', async () => {
+    const before = slack.posted.length;
+    const slow = slack.write('take your time');
+    await until(() => asked('take your time') === 1, 'the model is asked');
+    const edited = slack.write('fisrt');
+    await inbound('fisrt', 'received');
+    slack.edit(edited, 'first');
+    await inbound('first', 'received');
+    const begun = Date.now();
+    slack.remove(slow);
+    await posts(before + 1);
+    expect(Date.now() - begun, 'the run was stopped').to.be.lessThan(3_500);
+    expect((await inbound('take your time', 'ignored')).reason).to.equal('its sender deleted it');
+    await inbound('first', 'answered');
+    expect([asked('fisrt'), asked('first'), slack.posted.some(({ text }) => text.includes('too late'))]).to.deep.equal([0, 1, false]);
+  });
+
+  it('K2 opens the next connection before Slack ends the old one, and loses nothing', async () => {
+    const [opened, before] = [slack.opened, slack.posted.length];
+    slack.disconnect('refresh_requested');
+    slack.write('on the old line');
+    await until(() => slack.opened === opened + 1 && slack.connected === 2, 'two connections');
+    slack.write('on the new line');
+    await posts(before + 2);
+    expect((await channel()).state).to.equal('connected');
+    expect([asked('on the old line'), asked('on the new line')]).to.deep.equal([1, 1]);
+  });
+
+  it('Y2 what was written while the connection was away is read, in chats and in threads, and nothing older', async () => {
+    await owner.expect(200, 'DELETE', '/api/channels/slack/configure');
+    slack.write('before it was set up');
+    await configure();
+    await inState('connected');
+    const before = slack.posted.length;
+    const thread = slack.write('a thread', { at: 'channel', mention: true });
+    await posts(before + 1);
+    slack.fail('users.conversations', { status: 429, retryAfter: 1 });
+    slack.drop();
+    slack.write('missed in private');
+    slack.write('missed in the thread', { at: 'channel', thread });
+    slack.write('missed in the channel', { at: 'channel', mention: true });
+    await posts(before + 4);
+    expect(['missed in private', 'missed in the thread', 'missed in the channel', 'before it was set up', 'a thread'].map(asked)).to.deep.equal([1, 1, 1, 0, 1]);
+  });
+
+  it('C2 a revoked token and a socket mode that is off are states with what to do, and it comes back', async () => {
+    slack.fail('apps.connections.open', { error: 'token_revoked' });
+    slack.drop();
+    await until(async () => (await channel()).last_error === 'Slack refused apps.connections.open: token_revoked', 'the token is said to be revoked');
+    expect((await channel()).fix).to.contain('xapp-');
+    await inState('connected');
+    slack.disconnect('link_disabled');
+    await inState('failing');
+    expect((await channel()).fix).to.contain('Switch on Socket Mode');
+    await inState('connected');
+    slack.fail('auth.test', { error: 'account_inactive' });
+    expect((await owner.expect(200, 'POST', '/api/channels/slack/test')).body).to.deep.include({ status: 'error' });
+  });
+});
