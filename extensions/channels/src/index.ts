@@ -1,5 +1,6 @@
 import { defineExtension, DoctorCheck, isUuid, openResource } from '@svc/api';
 import { Agents } from '@svc/ext-agents/contract';
+import { NoticesServed } from '@svc/ext-notices/contract';
 import { createRunEnds, RunEnded, Runs, Uploads } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { channelTables } from '../migrations/0001_init.js';
@@ -10,6 +11,7 @@ import { commands, commandWords } from './commands.js';
 import { ChannelsSection, SidecarSetting } from './config.js';
 import * as contract from './contract.js';
 import type { DeliveryRow, DeliveryState } from './contract.js';
+import { createDeafness } from './deafness.js';
 import { findingsOf } from './doctor.js';
 import { channelErrors } from './errors.js';
 import { createInbox, type Inbox } from './inbox.js';
@@ -119,7 +121,11 @@ export default defineExtension({
       if (change === 'configured' || change === 'removed') sync();
     });
     ctx.timers.after('connect-channels', 100, sync);
-    ctx.timers.every('look-after-channels', SYNC_MS, sync);
+    const reportDeafness = createDeafness({ accounts, supervisor, bindings, actors, clock, log, notices: ctx.services.optional(NoticesServed) });
+    ctx.timers.every('look-after-channels', SYNC_MS, async () => {
+      sync();
+      await reportDeafness();
+    });
     ctx.timers.every('prune-deliveries', PRUNE_MS, async () => {
       const before = new Date(clock.now() - KEEP_MS).toISOString();
       await db.commit([db.remove('deliveries', { created_at: { lt: before }, status: ENDED }, { expect: 'any' })]);
