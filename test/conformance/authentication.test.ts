@@ -21,6 +21,7 @@ const WITH_KEYS = `api_key = "${KEYS.owner}"\n[extensions]\npreset = "full"\n${O
 const PUBLIC = new Set([
   'GET /',
   'GET /.well-known/agent.json',
+  'GET /.well-known/agent-card.json',
   'GET /api/health',
   'GET /api/ready',
   'GET /docs',

@@ -33,6 +33,8 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
   'getAgent: kept.*': 'keys of a manifest that wait for their area, as they were written',
   'listAgentTraces: traces[].input': "the arguments of a call, by the tool's own schema",
   'streamLogs: [].data.fields.*': 'what a line of the log tells beside its words, as its area named it',
+  'callA2a: ': 'the protocol has its own schemas',
+  'getOfficialAgentCard: ': 'the protocol has its own schemas',
   'callMcp: ': 'the protocol has its own schemas',
   'callPublicMcp: ': 'the protocol has its own schemas',
   'getTrigger: pattern.all': 'a pattern without parameters',

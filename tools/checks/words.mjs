@@ -69,6 +69,7 @@ const STAYS = {
   'extensions/goals/': ['door'],
   'extensions/inbox/': ['door'],
   'extensions/mcp/': ['door'],
+  'extensions/ofp/': ['door'],
   'extensions/queue/': ['door'],
   'extensions/schedules/': ['door'],
   'extensions/triggers/': ['door'],

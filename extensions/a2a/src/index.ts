@@ -1,11 +1,13 @@
 import { defineExtension, openResource } from '@svc/api';
 import { Agents } from '@svc/ext-agents/contract';
 import { Runs } from '@svc/ext-runs/contract';
+import { Sessions } from '@svc/ext-sessions/contract';
 import { a2aTables } from '../migrations/0001_init.js';
 import { commands } from './commands.js';
 import { RemoteAgents, RemoteTasks } from './contract.js';
 import { createRemotes } from './remote.js';
-import { localRoutes, showTasks } from './routes.js';
+import { officialRoutes } from './official/routes.js';
+import { localRoutes, served, showTasks } from './routes.js';
 import { A2aSection } from './shapes.js';
 import { RemoteAgentRows, RemoteTaskRows } from './tables.js';
 import { askRemote } from './tool.js';
@@ -39,8 +41,11 @@ export default defineExtension({
       },
     });
     showTasks(ctx.streams);
-    const local = localRoutes({ agents: ctx.services.require(Agents), runs: ctx.services.require(Runs), actors: ctx.actors, settings: () => ctx.config.get(A2aSection) });
-    ctx.routes.add(...agents.routes, ...tasks.routes, ...local);
+    const settings = () => ctx.config.get(A2aSection);
+    const local = { agents: ctx.services.require(Agents), runs: ctx.services.require(Runs), actors: ctx.actors, settings };
+    const { streams, clock, ids, db } = ctx;
+    const official = officialRoutes({ ...local, streams, clock, ids, db, sessions: ctx.services.require(Sessions), served: (actor) => served(local, actor) });
+    ctx.routes.add(...agents.routes, ...tasks.routes, ...localRoutes(local), ...official);
     ctx.tools.add(askRemote(remotes));
     ctx.timers.every('prune-remote-tasks', PRUNE_MS, () => remotes.prune());
   },

@@ -5,7 +5,7 @@ import { RunFrames, type RunsService, type Task } from '@svc/ext-runs/contract';
 import { a2aErrors } from './errors.js';
 import { A2aTask, AgentCard, LocalAgent, said, type TaskStatus } from './shapes.js';
 
-interface LocalDeps {
+export interface LocalDeps {
   readonly agents: Pick<AgentsService, 'list'>;
   readonly runs: Pick<RunsService, 'submit' | 'task' | 'stop'>;
   readonly actors: Actors;
@@ -13,7 +13,7 @@ interface LocalDeps {
 }
 
 const route = routeGroup({ area: 'a2a' });
-const VERSION = '0.1.0';
+export const VERSION = '0.1.0';
 const MAX_BODY_BYTES = 1_048_576;
 const MAX_WAIT_MS = 120_000;
 const SEND_COST = 30;
@@ -42,7 +42,7 @@ const toTask = ({ id, status, result, error, endedAt }: Task): A2aTask => ({
   ...(error && endedAt !== null ? { error: error.message } : {}),
 });
 
-const baseOf = ({ headers, isSecure }: Pick<Req, 'headers' | 'isSecure'>): string => `${isSecure ? 'https' : 'http'}://${headers.host ?? 'localhost'}`;
+export const baseOf = ({ headers, isSecure }: Pick<Req, 'headers' | 'isSecure'>): string => `${isSecure ? 'https' : 'http'}://${headers.host ?? 'localhost'}`;
 const about = ({ headers, isSecure }: Pick<Req, 'headers' | 'isSecure'>) => ({
   url: `${baseOf({ headers, isSecure })}/a2a`,
   version: VERSION,
@@ -55,7 +55,7 @@ const open = (deps: LocalDeps): void => {
   if (!deps.settings().enabled) throw a2aErrors.off();
 };
 /** Those that the caller may see and the settings name, the oldest first. */
-const served = async (deps: LocalDeps, actor: Actor): Promise<Agent[]> => {
+export const served = async (deps: LocalDeps, actor: Actor): Promise<Agent[]> => {
   open(deps);
   const names = deps.settings().agents;
   return (await deps.agents.list(actor)).filter(({ name }) => names.includes('*') || names.includes(name)).sort((a, b) => a.createdAt.localeCompare(b.createdAt));

@@ -18,7 +18,10 @@ const provider = {
   }),
   client_auth: OneOf(['basic', 'post'], { default: 'basic', description: 'How the secret is sent: as the client is registered at the provider' }),
   redirect_url: optional('Address of this daemon that the provider sends people back to; it ends in /api/auth/callback. Default: the address of the request'),
-  response_mode: OneOf(['query', 'form_post'], { default: 'query', description: '`form_post`: the provider sends people back with a form, which works only over https' }),
+  response_mode: OneOf(['query', 'form_post'], {
+    default: 'query',
+    description: '`form_post`: the provider sends people back with a form. It works only over https, with the origin of the provider in cors_origins of [api]',
+  }),
   scopes: Type.Array(Type.String({ pattern: '^[\\x21\\x23-\\x5b\\x5d-\\x7e]{1,200}$' }), {
     maxItems: 30,
     default: ['openid', 'profile', 'email'],

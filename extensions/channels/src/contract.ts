@@ -1,5 +1,5 @@
 /** What channels stores, and what it offers to others: sending a message to a chat. */
-import { Actor, defineCapability, defineEvent, defineService, defineTable, defineWork, method, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
+import { Actor, defineCapability, defineEvent, defineService, defineTable, defineWork, method, OneOf, type Plain, type RowOf, type Service, ToolFile, Type } from '@svc/api';
 
 const text = { kind: 'text', notNull: true } as const;
 const maybe = { kind: 'text' } as const;
@@ -83,16 +83,19 @@ export const ChannelChanged = defineEvent('channels.changed', '1.0.0', Type.Obje
 
 export const Outgoing = Type.Object({
   channel: Type.String(),
-  chat: Type.String({ description: 'Where it goes, as the platform names it' }),
+  chat: Type.Optional(Type.String({ description: 'Where it goes, as the platform names it; left out where the channel has one place to write to' })),
   thread: Type.Optional(Type.String()),
   message: Type.String(),
+  file: Type.Optional({ ...ToolFile, description: 'An upload that is sent in place of the message, where the platform takes files' }),
   agentId: Type.Optional(Type.String()),
   key: Type.String({ description: 'The same key is the same message' }),
 });
 export type Outgoing = Plain<typeof Outgoing>;
 
-export const Channels = defineService('channels', '1.0.0', {
-  /** Durable when this resolves; the answer is the id of the delivery. Throws `channels_not_found`, `channels_not_configured`. */
+export const Channels = defineService('channels', '1.1.0', {
+  /** Those that have an adapter, configured or not. */
+  names: method([], Type.Array(Type.String()), { what: 'reads which channels there are' }),
+  /** Durable when this resolves; the answer is the id of the delivery. Throws `channels_not_found`, `channels_not_configured`, `channels_no_recipient`. */
   send: method([Actor, Outgoing], Type.String(), { what: 'sends messages to the channels that are configured', changes: true }),
 });
 export type ChannelsService = Service<typeof Channels>;

@@ -8,7 +8,7 @@
  * I5  A run that fails is said to the sender, without its inner reasons.
  * I6  A message that its sender deletes gets no answer any more, and its run is stopped. An edit counts until the agent is asked.
  */
-import { type Actors, type Clock, type Db, type Events, isSvcError, type Journal, type LeasedRun, type Logger, type Write } from '@svc/api';
+import { type Actors, type Clock, type Db, type Events, isSvcError, type Journal, type LeasedRun, type Logger, type ToolFile, type Write } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { RunEnds, RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
@@ -31,7 +31,7 @@ export interface InboxDeps {
   readonly actors: Actors;
   readonly agents: Pick<AgentsService, 'find' | 'list'>;
   readonly runs: Pick<RunsService, 'submit' | 'get' | 'stop'>;
-  readonly sessions: Pick<SessionsService, 'create'>;
+  readonly sessions: Pick<SessionsService, 'create' | 'get' | 'entries'>;
   readonly ends: RunEnds;
   readonly accounts: Accounts;
   readonly bindings: Bindings;
@@ -50,6 +50,8 @@ export interface Inbox {
 
 const AT_ONCE = 200;
 const CHECK_MS = 30_000;
+/** Of a session, looked at for the files of one run. */
+const MOST_ENTRIES = 200;
 const MAX_MESSAGE = 50_000;
 const MAX_ID = 200;
 
@@ -259,6 +261,8 @@ const settled = async (deps: InboxDeps, run: LeasedRun, row: DeliveryRow, runId:
   }
   const text = status === 'done' ? (result?.response ?? '') : status === 'failed' ? NO_ANSWER : '';
   if (text.trim() !== '') await answer(deps, row, `answer:${row.id}`, text);
+  // Without a tool there is one turn, and no file.
+  for (const file of (result?.iterations ?? 0) > 1 ? await filesOf(deps, row, runId) : []) await answer(deps, row, `file:${row.id}:${file.id}`, file.name, file);
   await end(deps, run, row, status === 'done' ? 'answered' : 'failed', status === 'done' ? null : (error?.message ?? `the run was ${status}`));
   return true;
 };
@@ -267,13 +271,29 @@ const settled = async (deps: InboxDeps, run: LeasedRun, row: DeliveryRow, runId:
 const isDeleted = async ({ db }: InboxDeps, { id }: DeliveryRow): Promise<boolean> =>
   (await db.system('a message of a channel').first<Pick<DeliveryRow, 'status'>>({ from: 'deliveries', columns: ['status'], where: { id } }))?.status !== 'received';
 
-const answer = async ({ outbox }: InboxDeps, row: DeliveryRow, key: string, text: string): Promise<void> => {
+/** What tools made for the answer, such as a picture. */
+const filesOf = async ({ sessions, actors, log }: InboxDeps, row: DeliveryRow, runId: string): Promise<ToolFile[]> => {
+  const actor = actors.system('files of answers');
+  try {
+    const { seq } = await sessions.get(actor, row.session_id ?? '');
+    const entries = await sessions.entries(actor, row.session_id ?? '', { after: Math.max(0, seq - MOST_ENTRIES), limit: MOST_ENTRIES });
+    const found = entries.flatMap(({ runId: of, files = [] }) => (of === runId ? files : []));
+    return found.filter(({ id }, index) => found.findIndex((one) => one.id === id) === index);
+  } catch (cause) {
+    if (!isSvcError(cause)) throw cause;
+    log.warn('The files of an answer could not be found.', { channel: row.channel, run: runId, cause });
+    return [];
+  }
+};
+
+const answer = async ({ outbox }: InboxDeps, row: DeliveryRow, key: string, text: string, file?: ToolFile): Promise<void> => {
   const { reply } = JSON.parse(row.facts) as Facts; // written by `receive`
   await outbox.send(row.owner_id, {
     channel: row.channel,
     chat: row.chat,
     ...(row.thread === null ? {} : { thread: row.thread }),
     message: text,
+    ...(file ? { file } : {}),
     key,
     facts: reply,
     ...(row.agent_id === null ? {} : { agentId: row.agent_id }),

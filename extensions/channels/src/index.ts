@@ -1,6 +1,7 @@
 import { defineExtension, DoctorCheck, isUuid, openResource } from '@svc/api';
 import { Agents } from '@svc/ext-agents/contract';
-import { createRunEnds, RunEnded, Runs } from '@svc/ext-runs/contract';
+import { NoticesServed } from '@svc/ext-notices/contract';
+import { createRunEnds, RunEnded, Runs, Uploads } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { channelTables } from '../migrations/0001_init.js';
 import { createAccounts } from './accounts.js';
@@ -10,6 +11,7 @@ import { commands, commandWords } from './commands.js';
 import { ChannelsSection, SidecarSetting } from './config.js';
 import * as contract from './contract.js';
 import type { DeliveryRow, DeliveryState } from './contract.js';
+import { createDeafness } from './deafness.js';
 import { findingsOf } from './doctor.js';
 import { channelErrors } from './errors.js';
 import { createInbox, type Inbox } from './inbox.js';
@@ -20,7 +22,7 @@ import { channelRoutes } from './routes/channels.js';
 import { createChannelRows } from './rows.js';
 import { createSenders } from './senders.js';
 import { createSupervisor } from './supervisor.js';
-import { channelSend } from './tool.js';
+import { channelSend, recipientOf } from './tool.js';
 import { createTyping } from './typing.js';
 
 const SYNC_MS = 30_000;
@@ -61,7 +63,7 @@ export default defineExtension({
       webSocket: (url, options) => ctx.webSocket(url, options),
       inbox: () => inbox,
     });
-    const outbox = createOutbox({ db, journal, clock, ids, events, log, actors, accounts, closing: ctx.signal, connectionTo: supervisor.connectionTo });
+    const outbox = createOutbox({ db, journal, clock, ids, events, log, actors, accounts, uploads: ctx.services.optional(Uploads), closing: ctx.signal, connectionTo: supervisor.connectionTo });
     const bindings = createBindings({ db, clock, ids, events, actors, agents });
     const senders = createSenders({ db, clock, ids, events });
     const typing = createTyping({ clock, accounts, closing: ctx.signal, connectionTo: supervisor.connectionTo });
@@ -98,9 +100,10 @@ export default defineExtension({
       },
     });
     ctx.services.provide(contract.Channels, {
+      names: async () => [...new Set([...ADAPTERS.keys(), ...(await accounts.all()).map(({ name }) => name)])].filter((name) => name !== 'sidecar'),
       send: async (actor, message) => {
-        await assertConfigured(accounts, message.channel);
-        return outbox.send(actor.ownerId, message);
+        const account = await assertConfigured(accounts, message.channel);
+        return outbox.send(actor.ownerId, { ...message, chat: recipientOf(account, message.chat) });
       },
     });
     ctx.routes.add(
@@ -118,7 +121,11 @@ export default defineExtension({
       if (change === 'configured' || change === 'removed') sync();
     });
     ctx.timers.after('connect-channels', 100, sync);
-    ctx.timers.every('look-after-channels', SYNC_MS, sync);
+    const reportDeafness = createDeafness({ accounts, supervisor, bindings, actors, clock, log, notices: ctx.services.optional(NoticesServed) });
+    ctx.timers.every('look-after-channels', SYNC_MS, async () => {
+      sync();
+      await reportDeafness();
+    });
     ctx.timers.every('prune-deliveries', PRUNE_MS, async () => {
       const before = new Date(clock.now() - KEEP_MS).toISOString();
       await db.commit([db.remove('deliveries', { created_at: { lt: before }, status: ENDED }, { expect: 'any' })]);

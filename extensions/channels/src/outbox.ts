@@ -6,11 +6,28 @@
  * O3  "Sent" means that the platform took it. Whether it did may be unknown, after a crash or a lost connection: then the row says so, and nothing is
  *     sent again by itself, unless the platform drops what comes twice.
  * O4  It is tried again over about an hour, and when the platform says; then it has failed, with the reason. What can never be sent fails at once.
+ * O5  A file of an answer is a message of its own behind the words. Where a platform takes no files, its name is sent.
  */
-import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Journal, type JournalStep, type LeasedRun, type Logger, type Write } from '@svc/api';
+import {
+  type Actor,
+  type Actors,
+  type Clock,
+  type Db,
+  type Events,
+  type Ids,
+  isSvcError,
+  type Journal,
+  type JournalStep,
+  type LeasedRun,
+  type Logger,
+  type OptionalHandle,
+  type ToolFile,
+  type Write,
+} from '@svc/api';
+import type { UploadsService } from '@svc/ext-runs/contract';
 import type { Account } from './account.js';
 import type { Accounts } from './accounts.js';
-import { type Adapter, ChannelFault, type Connection } from './adapters/adapter.js';
+import { type Adapter, ChannelFault, type Connection, type OutgoingFile } from './adapters/adapter.js';
 import { ChannelChanged, ChannelDelivery, type DeliveryRow, type DeliveryState, type Outgoing } from './contract.js';
 import { channelErrors } from './errors.js';
 import { uuidV5 } from './ids.js';
@@ -27,12 +44,13 @@ export interface OutboxDeps {
   readonly log: Logger;
   readonly actors: Actors;
   readonly accounts: Accounts;
+  readonly uploads: OptionalHandle<UploadsService>;
   readonly closing: AbortSignal;
   connectionTo(account: Account, adapter: Adapter, signal: AbortSignal): Connection;
 }
 
 export interface Outbox {
-  send(ownerId: string, message: Outgoing & { readonly facts?: Readonly<Record<string, string>>; readonly runId?: string; readonly sessionId?: string }): Promise<string>;
+  send(ownerId: string, message: Outgoing & { readonly chat: string; readonly facts?: Readonly<Record<string, string>>; readonly runId?: string; readonly sessionId?: string }): Promise<string>;
   /** Throws `channels_not_retryable`. */
   retry(row: DeliveryRow): Promise<string>;
   /** Throws `channels_still_going`. */
@@ -46,6 +64,14 @@ const AT_ONCE = 64;
 const MAX_REASON = 500;
 const MAX_TEXT = 100_000;
 const MAX_WAIT_MS = 3_600_000;
+/** No platform takes larger files from every bot. */
+const MAX_FILE_BYTES = 50 * 1_048_576;
+/** Beside what the answer needs, in the same column. */
+const FILE = '$file';
+interface Facts {
+  readonly [FILE]?: ToolFile;
+  readonly [fact: string]: string | ToolFile | undefined;
+}
 
 export const outgoingId = (key: string): string => uuidV5('out', key);
 
@@ -67,10 +93,16 @@ export const createOutbox = (deps: OutboxDeps): Outbox => {
     else worker.poke();
   };
   return {
-    send: async (ownerId, { channel, chat, thread, message, agentId, key, facts = {}, runId, sessionId }) => {
+    send: async (ownerId, { channel, chat, thread, message, file, agentId, key, facts = {}, runId, sessionId }) => {
       const row: DeliveryRow = {
         ...{ id: outgoingId(key), owner_id: ownerId, direction: 'outbound', channel, chat, thread: thread ?? null, sender: null, sender_name: null },
-        ...{ agent_id: agentId ?? null, session_id: sessionId ?? null, run_id: runId ?? null, message: message.slice(0, MAX_TEXT), facts: JSON.stringify(facts) },
+        ...{
+          agent_id: agentId ?? null,
+          session_id: sessionId ?? null,
+          run_id: runId ?? null,
+          message: message.slice(0, MAX_TEXT),
+          facts: JSON.stringify({ ...facts, ...(file ? { [FILE]: file } : {}) } satisfies Facts),
+        },
         ...{ status: 'queued', attempts: 0, reason: null, platform_id: null, created_at: deps.clock.iso(), ended_at: null },
       };
       await open(row, key, [deps.db.insert('deliveries', [row], { ifAbsent: true })]);
@@ -98,7 +130,7 @@ async function drive(deps: OutboxDeps, run: LeasedRun): Promise<void> {
   const account = await deps.accounts.find(row.channel);
   if (!account) return end(deps, run, row, 'failed', `the channel ${row.channel} is not configured`);
   const adapter = deps.accounts.adapterOf(row.channel);
-  const pieces = await piecesFor(adapter, row.message);
+  const pieces = row.facts.includes(`"${FILE}"`) && adapter.sendFile ? [{ text: row.message }] : await piecesFor(adapter, row.message);
   const connection = deps.connectionTo(account, adapter, AbortSignal.any([run.signal, deps.closing]));
   let { platform_id: lastId } = row;
   const isBegun = run.steps.find(({ status }) => status === 'intent');
@@ -110,7 +142,7 @@ async function drive(deps: OutboxDeps, run: LeasedRun): Promise<void> {
     if (isSent(run.steps, key)) continue;
     seq += 1;
     const outcome = await deps.journal.step(run, { seq, kind: 'send', key, replay: adapter.isKeyed ? 'keyed' : 'never', intent: { piece: index, of: pieces.length } }, async () => {
-      const value = await attempt(adapter, connection, row, piece, key);
+      const value = await attempt(deps, adapter, connection, row, piece, key);
       return { value, outcome: value };
     });
     if (outcome.kind === 'sent') lastId = outcome.id ?? lastId;
@@ -129,10 +161,11 @@ const isSent = (steps: readonly JournalStep[], key: string): boolean => steps.so
 
 type Attempt = { readonly kind: 'sent'; readonly id?: string } | { readonly kind: 'later' | 'never' | 'unknown'; readonly why: string; readonly waitMs?: number };
 
-const attempt = async (adapter: Adapter, connection: Connection, row: DeliveryRow, piece: Piece, key: string): Promise<Attempt> => {
+const attempt = async (deps: OutboxDeps, adapter: Adapter, connection: Connection, row: DeliveryRow, piece: Piece, key: string): Promise<Attempt> => {
   try {
-    const facts = JSON.parse(row.facts) as Record<string, string>; // written by `send`
-    const id = await adapter.send(connection, { key, chat: row.chat, ...piece, facts, ...(row.thread === null ? {} : { thread: row.thread }) });
+    const { [FILE]: file, ...facts } = JSON.parse(row.facts) as Record<string, string> & { readonly [FILE]?: ToolFile }; // written by `send`
+    const to = { key, chat: row.chat, facts, ...(row.thread === null ? {} : { thread: row.thread }) };
+    const id = file && adapter.sendFile ? await adapter.sendFile(connection, to, await bytesOf(deps, file)) : await adapter.send(connection, { ...to, ...piece });
     return { kind: 'sent', ...(id === undefined ? {} : { id }) };
   } catch (error) {
     if (error instanceof ChannelFault) return { kind: error.retry, why: error.message, ...(error.retryAfterMs === undefined ? {} : { waitMs: error.retryAfterMs }) };
@@ -140,6 +173,12 @@ const attempt = async (adapter: Adapter, connection: Connection, row: DeliveryRo
     const why = isSvcError(error) ? error.message : 'the connection to the platform broke';
     return { kind: neverLeft(error) ? 'later' : 'unknown', why };
   }
+};
+
+const bytesOf = async ({ uploads, actors }: OutboxDeps, { id, name, mediaType }: ToolFile): Promise<OutgoingFile> => {
+  const found = await uploads.value?.read(actors.system('files of answers'), id, MAX_FILE_BYTES);
+  if (!found) throw new ChannelFault(`the file ${name} is gone or larger than ${MAX_FILE_BYTES} bytes`, 'Send a smaller file.', 'never');
+  return { name, mediaType, data: Buffer.from(found.data, 'base64') };
 };
 
 const NOT_SENT: ReadonlySet<string> = new Set(['fetch_refused_address', 'fetch_not_a_server', 'fetch_bad_request', 'secret_missing', 'tcp_unreachable', 'tcp_timeout']);

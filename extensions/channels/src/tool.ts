@@ -9,6 +9,13 @@ import { assertConfigured, type Outbox } from './outbox.js';
 /** Where a message goes that names nobody: channels with one place to write to. */
 const usualRecipient = ({ type, fields }: Account): string | undefined => (type === 'ntfy' ? String(fields.topic) : type === 'mqtt' || type === 'webhook' ? 'svc' : undefined);
 
+/** Throws `channels_no_recipient`. */
+export const recipientOf = (account: Account, named: string | undefined): string => {
+  const chat = named ?? usualRecipient(account);
+  if (chat === undefined) throw channelErrors.no_recipient(account.name);
+  return chat;
+};
+
 export const channelSend = ({ accounts, outbox }: { readonly accounts: Accounts; readonly outbox: Outbox }): AnyTool =>
   defineTool({
     name: 'channel_send',
@@ -27,8 +34,7 @@ export const channelSend = ({ accounts, outbox }: { readonly accounts: Accounts;
     needs: ({ channel }) => [needOf(ChannelsSend, channel)],
     run: async ({ channel, recipient, message, thread_id: thread }, { agentId, callId, runId, actor }) => {
       const account = await assertConfigured(accounts, channel);
-      const chat = recipient ?? usualRecipient(account);
-      if (chat === undefined) throw channelErrors.no_recipient(channel);
+      const chat = recipientOf(account, recipient);
       const id = await outbox.send(actor.ownerId, { channel, chat, message, key: `tool:${runId}:${callId}`, runId, agentId, ...(thread === undefined ? {} : { thread }) });
       return `The message is on its way to ${chat} on ${channel} (delivery ${id}).`;
     },

@@ -303,6 +303,18 @@ describe('channels', function () {
     expect(outs().length).to.equal(2);
   });
 
+  it('POST /api/comms/send reaches a chat of a channel, and says where nobody is named', async () => {
+    const { body } = await owner.expect(200, 'POST', '/api/comms/send', { to: 'webhook:gate', content: 'the backup is done' });
+    expect(body).to.deep.include({ ok: true, status: 'queued', response: null, thread_id: null });
+    const { body: sent } = await until(() => received[0], 'the message');
+    expect(JSON.parse(sent)).to.deep.include({ recipient_id: 'gate', message: 'the backup is done' });
+    await until(async () => (await deliveries('?status=sent&direction=outbound')).find(({ message }) => message === 'the backup is done'), 'the delivery is sent');
+    expect(await code(409, 'POST', '/api/comms/send', { to: 'telegram:5', content: 'x' })).to.equal('channels_not_configured');
+    expect(await code(404, 'POST', '/api/comms/send', { to: 'nowhere:5', content: 'x' })).to.equal('channels_not_found');
+    expect(await code(400, 'POST', '/api/comms/send', { to: 'webhook:gate', content: 'x', thread_id: body.message_id })).to.equal('comms_no_thread');
+    expect(await code(404, 'POST', '/api/comms/send', { to: 'telegram5', content: 'x' })).to.equal('comms_no_agent');
+  });
+
   it('channel_send needs its capability, and WhatsApp has no gateway', async () => {
     const { body } = await owner.expect(200, 'GET', '/api/tools/channel_send');
     expect(body.name).to.equal('channel_send');

@@ -1,9 +1,14 @@
 /** E-mail over servers that play IMAP and SMTP. */
+import { CERT, KEY } from '@svc/fixtures/channels/certificate';
 import { startMailServer, type TestMailServer } from '@svc/fixtures/channels/mail-server';
 import { stopModelKernels } from '@svc/test/clients/model-kernel';
+import { createTcpAdapter } from '@svc/platform/adapters/tcp/tcp-adapter';
+import { systemClock } from '@svc/platform/clock/clock';
+import { createLog } from '@svc/platform/log/log';
 import { expect } from 'chai';
 import { Socket } from 'node:net';
 import type { Connection } from '../src/adapters/adapter.js';
+import { createImap } from '../src/adapters/mail/imap.js';
 import { email } from '../src/adapters/mail/mail.js';
 import { readMail, textOfHtml } from '../src/adapters/mail/read.js';
 import { bootChannels, type ChannelKit, until } from './channel-kit.js';
@@ -75,6 +80,55 @@ describe('channels: what a mail says', () => {
     expect((await typed('multipart/mixed; boundary=x', '--x\nContent-Type: text/plain\n\ncut in the mid')).message?.text).to.equal('cut in the mid');
     expect((await read(mailOf('hi', { Subject: '=?utf-8?B?QQ0KQmNjOiBldmlsQHgudGVzdA==?=' }))).message?.facts?.subject).to.equal('A Bcc: evil@x.test');
     expect(textOfHtml('&#9999999;&#x41;&bogus;')).to.equal('A&bogus;');
+  });
+});
+
+describe('channels: the connection to a mailbox', () => {
+  const clock = systemClock();
+  const tcp = createTcpAdapter({ config: { get: () => ({}) }, clock, log: createLog({ dir: null, level: 'info', clock, terminal: false }).logger('tcp') });
+  const servers: TestMailServer[] = [];
+  after(async () => {
+    await tcp.close();
+    await Promise.all(servers.map((one) => one.close()));
+  });
+  const served = async (options: object): Promise<TestMailServer> => {
+    const server = await startMailServer({ username: OWN, password: PASSWORD, ...options });
+    servers.push(server);
+    return server;
+  };
+  const opened = async ({ imapPort }: TestMailServer, security: 'starttls' | 'none') => {
+    const server = { host: '127.0.0.1', port: imapPort, security };
+    return createImap(await tcp.dial({ id: 'test', hosts: ['127.0.0.1'] }, { ...server, purpose: 'a test' }), { server, username: OWN, password: PASSWORD, clock, ca: CERT });
+  };
+  const problem = (work: Promise<unknown>): Promise<string> =>
+    work.then(
+      () => 'none',
+      (error: Error) => error.message,
+    );
+
+  it('E5 logs in over TLS, and not where the server offers none or somebody writes into the beginning', async () => {
+    const server = await served({ tls: { cert: CERT, key: KEY } });
+    server.deliver(mailOf('over TLS'));
+    const imap = await opened(server, 'starttls');
+    expect((await imap.open('INBOX')).next).to.equal(2);
+    expect(String(await imap.fetch(1, 10_000))).to.contain('over TLS');
+    expect(await imap.fetch(7, 10_000)).to.equal(undefined);
+    imap.close();
+    expect(await problem(opened(server, 'none')), 'this server wants TLS').to.contain('refused');
+    expect(await problem(opened(await served({}), 'starttls'))).to.contain('no STARTTLS');
+    const between = await served({ tls: { cert: CERT, key: KEY }, injected: '* PREAUTH welcome\r\n' });
+    expect(await problem(opened(between, 'starttls'))).to.match(/before TLS|cannot be (?:secured|reached)/);
+  });
+
+  it('sees new mail without IDLE too', async () => {
+    const server = await served({ hasIdle: false });
+    const imap = await opened(server, 'none');
+    await imap.open('INBOX');
+    expect(await imap.uidsFrom(1)).to.deep.equal([]);
+    server.deliver(mailOf('one'));
+    await imap.wait(20);
+    expect(await imap.uidsFrom(1)).to.deep.equal([1]);
+    imap.close();
   });
 });
 

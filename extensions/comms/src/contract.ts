@@ -84,12 +84,12 @@ const Topology = Type.Object(
 export const Sent = Type.Object(
   {
     ok: Type.Literal(true),
-    status: OneOf(['completed', 'running']),
+    status: OneOf(['completed', 'running', 'queued'], { description: '`queued`: it is on its way to a channel; `GET /api/channels/deliveries` says what became of it' }),
     message_id: Uuid,
-    response: Nullable(Type.String(), { description: 'null while the run goes on' }),
+    response: Nullable(Type.String(), { description: 'null while the run goes on, and for a channel' }),
     input_tokens: Type.Integer(),
     output_tokens: Type.Integer(),
-    thread_id: Uuid,
+    thread_id: Nullable(Uuid, { description: 'null for a channel' }),
   },
   { 'x-name': 'CommsSent' },
 );
@@ -97,7 +97,12 @@ export const Sent = Type.Object(
 const Address = Type.String({ minLength: 1, maxLength: 256 });
 export const SendBody = Type.Object(
   {
-    to: Type.Optional({ ...Address, description: '`agent:ID`, or the id or name of an agent', 'x-kind': 'reference', 'x-of': 'agents' }),
+    to: Type.Optional({
+      ...Address,
+      description: '`agent:ID`, the id or name of an agent, or a channel: `telegram:CHAT`, or `ntfy` alone where it has one place to write to',
+      'x-kind': 'reference',
+      'x-of': 'agents',
+    }),
     content: Type.Optional(Type.String({ minLength: 1, maxLength: 100_000, pattern: '\\S', description: 'The message' })),
     from: Type.Optional({ ...Address, description: '`agent:ID` or the name of an agent of yours, in whose name it is sent; `system` or left out: you' }),
     to_agent_id: Type.Optional({ ...Address, description: 'Another name of `to`', 'x-same-as': 'to' }),
@@ -146,18 +151,20 @@ export const Comms = defineResource({
       on: 'list',
       id: 'sendComms',
       path: '/api/comms/send',
-      summary: 'Send a message to an agent, also in the name of another one',
-      description: 'Waits two minutes for the answer; after that `status` is `running` and the run goes on. A message in the name of an agent is another agent’s text for the one that gets it.',
+      summary: 'Send a message to an agent, also in the name of another one, or to a channel',
+      description:
+        'A channel gets it in the background; owners and admins send there. An agent is waited for two minutes; after that `status` is `running` and the run goes on. A message in the name of an agent is another agent’s text for the one that gets it.',
       examples: {
         'to an agent': { to: 'agent:assistant', content: 'What is on your list?' },
         'in the name of another': { to: 'agent:writer', from: 'agent:researcher', content: 'The sources are in sources.md.' },
+        'to a chat of a channel': { to: 'telegram:123456789', content: 'The backup is done.' },
         'the other names of the fields': { to_agent_id: 'assistant', message: 'Go on.' },
       },
       body: SendBody,
       permission: 'runs.send',
       audit: 'comms_sent',
       cost: 30,
-      errors: [400, 404, 429, 500],
+      errors: [400, 403, 404, 409, 429, 500],
       answer: Sent,
       done: { en: 'Answered: {response}', zh: '已回复：{response}' },
       button: { label: { en: 'Send a message', zh: '发送消息' }, icon: 'send' },

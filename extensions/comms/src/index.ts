@@ -1,5 +1,6 @@
 import { defineExtension, StoragePurge } from '@svc/api';
 import { Agents } from '@svc/ext-agents/contract';
+import { Channels } from '@svc/ext-channels/contract';
 import { Runs } from '@svc/ext-runs/contract';
 import { commsTables } from '../migrations/0001_init.js';
 import * as contract from './contract.js';
@@ -24,7 +25,18 @@ export default defineExtension({
     ctx.hooks.tap(StoragePurge, async ({ agentId }) => {
       if (agentId !== undefined) await feed.erase(agentId);
     });
-    ctx.routes.add(...commsRoutes({ agents, runs: ctx.services.require(Runs), streams: ctx.streams, clock, feed, live: createLive({ events, clock, closing: ctx.signal }) }));
+    ctx.routes.add(
+      ...commsRoutes({
+        agents,
+        runs: ctx.services.require(Runs),
+        streams: ctx.streams,
+        clock,
+        feed,
+        live: createLive({ events, clock, closing: ctx.signal }),
+        ids: ctx.ids,
+        channels: ctx.services.optional(Channels),
+      }),
+    );
     ctx.tools.add(eventPublish({ db, events }));
   },
 });

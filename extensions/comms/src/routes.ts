@@ -1,6 +1,7 @@
 /** Events, the graph, and messages in the name of agents, over HTTP. */
-import { type Actor, type Clock, openResource, type RouteDecl, routeGroup, stream, type Streams } from '@svc/api';
+import { type Actor, type Clock, type Ids, openResource, type OptionalHandle, type RouteDecl, routeGroup, seesAll, stream, type Streams } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import type { ChannelsService } from '@svc/ext-channels/contract';
 import { RunFrames, type RunsService, untilEnd } from '@svc/ext-runs/contract';
 import { Comms, CommsEvent, DEFAULT_EVENTS, MAX_EVENTS, type SendBody } from './contract.js';
 import { commsErrors } from './errors.js';
@@ -14,6 +15,8 @@ export interface CommsDeps {
   readonly clock: Pick<Clock, 'sleep'>;
   readonly feed: Feed;
   readonly live: Live;
+  readonly ids: Pick<Ids, 'uuid'>;
+  readonly channels: OptionalHandle<ChannelsService>;
 }
 
 const WAIT_MS = 120_000;
@@ -71,8 +74,9 @@ const send = async (deps: CommsDeps, actor: Actor, body: SendBody, gone: AbortSi
   const from = oneOf('from', body.from, 'from_agent_id', body.from_agent_id);
   if (to === undefined) throw commsErrors.no_target();
   if (content === undefined) throw commsErrors.no_content();
-  const target = await agentOf(deps, actor, to);
   const sender = from === undefined || from === 'system' ? undefined : await agentOf(deps, actor, from);
+  const target = await findAgent(deps, actor, to);
+  if (!target) return sendToChannel(deps, actor, to, content, sender, body.thread_id);
   // A message of one person's agent to another person's would cross between them.
   if (sender && sender.ownerId !== target.ownerId) throw commsErrors.no_agent(to);
   if (sender?.id === target.id) throw commsErrors.to_itself();
@@ -114,8 +118,30 @@ const oneOf = (name: string, value: string | undefined, otherName: string, other
 };
 
 /** `agent:ID`, an id or a name. */
-const agentOf = async ({ agents }: CommsDeps, actor: Actor, said: string): Promise<Agent> => {
-  const found = await agents.find(actor, said.startsWith('agent:') ? said.slice('agent:'.length) : said);
-  if (found) return found;
-  throw said.includes(':') && !said.startsWith('agent:') ? commsErrors.no_channels(said) : commsErrors.no_agent(said);
+const findAgent = ({ agents }: CommsDeps, actor: Actor, said: string): Promise<Agent | undefined> => agents.find(actor, said.startsWith('agent:') ? said.slice('agent:'.length) : said);
+
+const agentOf = async (deps: CommsDeps, actor: Actor, said: string): Promise<Agent> => {
+  const found = await findAgent(deps, actor, said);
+  if (!found) throw commsErrors.no_agent(said);
+  return found;
+};
+
+/** `NAME:CHAT`, or `NAME` of a channel with one place to write to. */
+const sendToChannel = async ({ channels, ids }: CommsDeps, actor: Actor, to: string, content: string, sender: Agent | undefined, thread: string | undefined) => {
+  const [, name = '', chat] = /^(?!agent:)(?:channel:)?([a-z][a-z0-9_-]{0,63})(?::(.+))?$/s.exec(to) ?? [];
+  if (name === '') throw commsErrors.no_agent(to);
+  if (!channels.value) throw chat === undefined ? commsErrors.no_agent(to) : commsErrors.no_channels(to);
+  if (chat !== undefined && !seesAll(actor)) throw commsErrors.channel_denied();
+  if (thread !== undefined) throw commsErrors.no_thread();
+  const message = { channel: name, ...(chat === undefined ? {} : { chat }), message: content, key: `comms:${ids.uuid()}`, ...(sender ? { agentId: sender.id } : {}) };
+  const id = await sendTo(channels.value, actor, message, to);
+  return { ok: true as const, status: 'queued' as const, message_id: id, response: null, input_tokens: 0, output_tokens: 0, thread_id: null };
+};
+
+/** A name that is no channel was meant as an agent; what is one is not for everybody. */
+const sendTo = async (channels: ChannelsService, actor: Actor, message: Parameters<ChannelsService['send']>[1], to: string): Promise<string> => {
+  const isChannel = (await channels.names()).includes(message.channel);
+  if (!isChannel && message.chat === undefined) throw commsErrors.no_agent(to);
+  if (isChannel && !seesAll(actor)) throw commsErrors.channel_denied();
+  return channels.send(actor, message);
 };

@@ -59,7 +59,9 @@ describe('comms', function () {
     const code = async (status: number, said: object, http = alice): Promise<string> => (await http.expect(status, 'POST', '/api/comms/send', said)).body.code;
     expect(await code(400, { content: 'x' })).to.equal('comms_no_target');
     expect(await code(400, { to: 'writer' })).to.equal('comms_no_content');
-    expect(await code(400, { to: 'telegram:5', content: 'x' })).to.equal('comms_no_channels');
+    expect(await code(403, { to: 'telegram:5', content: 'x' })).to.equal('comms_channel_denied');
+    expect(await code(403, { to: 'ntfy', content: 'x' })).to.equal('comms_channel_denied');
+    expect(await code(404, { to: 'nobody', content: 'x' })).to.equal('comms_no_agent');
     expect(await code(400, { to: 'writer', from: 'writer', content: 'x' })).to.equal('comms_to_itself');
     expect(await code(400, { to: 'writer', to_agent_id: 'reader', content: 'x' })).to.equal('comms_two_values');
     expect(await code(404, { to: `agent:${writer}`, content: 'x' }, bob)).to.equal('comms_no_agent');

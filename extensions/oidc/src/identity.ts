@@ -69,8 +69,8 @@ export const identityOf = (provider: Provider, issuer: string, claims: Claims, s
   const email = textOf(claims.email, 320);
   const isEmailVerified = email !== undefined && (claims.email_verified === true || claims.email_verified === 'true');
   if (provider.require_email_verified && !isEmailVerified) throw oidcErrors.email_unverified();
-  const domain = email?.slice(email.lastIndexOf('@') + 1).toLowerCase();
-  if (provider.allowed_domains.length > 0 && !provider.allowed_domains.some((one) => one.toLowerCase() === domain)) throw oidcErrors.wrong_domain();
+  const domain = /^[^@]+@([^@]+)$/.exec(email ?? '')?.[1]?.toLowerCase();
+  if (provider.allowed_domains.length > 0 && !provider.allowed_domains.some((one) => domain !== undefined && one.toLowerCase() === domain)) throw oidcErrors.wrong_domain();
   const roles = rolesOf(claims, settings.roles_claim);
   const picture = textOf(claims.picture, MAX_URL);
   return {

@@ -13,7 +13,7 @@ export type Attachment = Plain<typeof Attachment>;
 
 const Upload = Type.Object({ id: Id, filename: Type.String(), contentType: Type.String(), sizeBytes: Type.Integer() });
 
-export const Uploads = defineService('uploads', '1.1.0', {
+export const Uploads = defineService('uploads', '1.2.0', {
   /** Throws `upload_not_found` for the first that the actor may not see, or that is not there. */
   describe: method([Actor, Type.Array(Id)], Type.Array(Upload), { what: 'reads the names and pictures of your uploads' }),
   /**
@@ -25,5 +25,11 @@ export const Uploads = defineService('uploads', '1.1.0', {
   create: method([Actor, Type.Object({ agentId: Type.Optional(Id), filename: Type.String(), contentType: Type.Optional(Type.String()), data: Type.String({ description: 'Base64' }) })], Upload),
   /** A picture in base64, for the request that shows it to a model; undefined when it is gone, or too large for any. */
   picture: method([Actor, Id], Type.Union([Type.String(), Type.Undefined()]), { what: 'reads the names and pictures of your uploads' }),
+  /** A file with its bytes in base64; undefined when it is gone, or larger than so many bytes. */
+  read: method(
+    [Actor, Id, Type.Integer({ description: 'How many bytes at most' })],
+    Type.Union([Type.Object({ ...Upload.properties, data: Type.String({ description: 'Base64' }) }), Type.Undefined()]),
+    { what: 'reads your uploads' },
+  ),
 });
 export type UploadsService = Service<typeof Uploads>;

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { type ExtensionContext, type FetchPurpose, Type, defineWorker } from '@svc/api';
+import { type ExtensionContext, type FetchPurpose, Type, defineRoute, defineWorker, reply } from '@svc/api';
 import type { Manifest } from '@svc/api/internal';
 import { bootTestKernel, fixtureExtension, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
@@ -70,6 +70,19 @@ describe('a burglar at the adapters', function () {
   it('without a grant gets through none of them, and learns the line to add at each', async () => {
     const ctx = await inside();
     const cwd = kernel.home;
+    const answer = { 200: Type.Unknown() };
+    const letIn = defineRoute({
+      id: 'letIn',
+      method: 'GET',
+      path: '/api/burglar',
+      summary: 'Let in',
+      auth: 'bearer',
+      permission: 'burglar.read',
+      cost: 1,
+      callers: () => undefined,
+      responses: answer,
+      handler: () => reply(200, {}),
+    });
     const attempts: ReadonlyArray<readonly [grant: string, attempt: () => unknown]> = [
       ...(['model', 'tool', 'webhook'] as const).map((purpose) => [`egress:${purpose}`, () => ctx.fetch(url(), { purpose })] as const),
       ['egress:anything', () => ctx.fetch(url(), { purpose: 'anything' as FetchPurpose })],
@@ -88,6 +101,7 @@ describe('a burglar at the adapters', function () {
       ['net:listen:2525', () => ctx.tcp.listen({ port: 2525 }, async () => undefined)],
       ['net:listen:0', () => ctx.tcp.listen({ port: 0 }, async () => undefined)],
       ['env:LOOT', () => ctx.env('LOOT')],
+      ['callers', () => ctx.routes.add(letIn)],
       ['kernel', () => ctx.kernel],
     ];
     expect(await refusalOf(() => ctx.workers.run(defineWorker('loot', { input: Type.Number(), output: Type.Number() }), 1))).to.include({ code: 'daemon_not_declared' });

@@ -44,6 +44,12 @@ export interface Outgoing {
   readonly facts: Readonly<Record<string, string>>;
 }
 
+export interface OutgoingFile {
+  readonly name: string;
+  readonly mediaType: string;
+  readonly data: Uint8Array;
+}
+
 /** Why the platform does not answer as it should, and what a person does about it. */
 export class ChannelFault extends Error {
   override readonly name = 'ChannelFault';
@@ -109,6 +115,8 @@ export interface Adapter {
   connect?(connection: Connection): Promise<void>;
   /** The id that the platform gave to the message. Throws a ChannelFault. */
   send(connection: Connection, message: Outgoing): Promise<string | undefined>;
+  /** Left out: the name of the file is sent. Throws a ChannelFault. */
+  sendFile?(connection: Connection, to: Omit<Outgoing, 'text' | 'formatted'>, file: OutgoingFile): Promise<string | undefined>;
   /** Shows in the chat that an answer is being written, for some seconds. What it throws is not looked at. */
   typing?(connection: Connection, to: Pick<Outgoing, 'chat' | 'thread'>): Promise<void>;
   /** Asks the platform who it is for, and answers with a sentence. Throws a ChannelFault. */

@@ -10,10 +10,12 @@ import { isSvcError } from '@svc/api';
 import { listField, numberField, textField } from '../account.js';
 import { TELEGRAM } from '../document/formats.js';
 import { type Adapter, ChannelFault, type Connection, type Incoming } from './adapter.js';
+import { type Form, formOf } from './form.js';
 import { faultOfStatus, request, withoutSlash } from './http.js';
 
 const SECOND_MS = 1_000;
 const POLL_SECS = 25;
+const FILE_MS = 120_000;
 const API = 'https://api.telegram.org';
 
 interface Chat {
@@ -49,11 +51,22 @@ interface Bot {
 
 const base = (connection: Pick<Connection, 'account'>): string => withoutSlash(textField(connection.account, 'api_url') || API);
 
-const call = async <T>(connection: Connection, method: string, body: object, timeoutMs = 30 * SECOND_MS): Promise<T> => {
+const isForm = (body: object): body is Form => 'bytes' in body && body.bytes instanceof Uint8Array;
+
+/** How Telegram shows a file: the method that sends it, and its field. */
+const SHOWN: ReadonlyArray<readonly [type: RegExp, method: string, field: string]> = [
+  [/^image\/(?:png|jpeg|webp)$/, 'sendPhoto', 'photo'],
+  [/^audio\/ogg$/, 'sendVoice', 'voice'],
+  [/^audio\/(?:mpeg|mp4|m4a)$/, 'sendAudio', 'audio'],
+  [/^video\/mp4$/, 'sendVideo', 'video'],
+  [/^/, 'sendDocument', 'document'],
+];
+
+const call = async <T>(connection: Connection, method: string, body: object | Form, timeoutMs = 30 * SECOND_MS): Promise<T> => {
   const response = await request(connection, `${base(connection)}/bot{token}/${method}`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
+    headers: { 'content-type': isForm(body) ? body.type : 'application/json' },
+    body: isForm(body) ? body.bytes : JSON.stringify(body),
     timeoutMs,
     secretPath: { token: connection.secret('bot_token_env') },
   });
@@ -140,6 +153,11 @@ export const telegram: Adapter = {
       if (error instanceof ChannelFault && error.message.includes("can't parse entities")) return post({ text });
       throw error;
     });
+    return `${chat}:${id}`;
+  },
+  sendFile: async (connection, { chat, thread }, file) => {
+    const [, method, field] = SHOWN.find(([type]) => type.test(file.mediaType)) ?? [/^/, 'sendDocument', 'document'];
+    const { message_id: id } = await call<{ readonly message_id: number }>(connection, method, formOf({ chat_id: chat, message_thread_id: thread }, field, file), FILE_MS);
     return `${chat}:${id}`;
   },
   check: async (connection) => {

@@ -38,6 +38,7 @@ export const createAttachments = (deps: AttachmentDeps): UploadsService => ({
   create: (actor, file) => create(deps, actor, file),
   attach: (actor, attachments, workspace) => attach(deps, actor, attachments, workspace?.agentId),
   picture: (actor, id) => picture(deps, actor, id),
+  read: (actor, id, maxBytes) => read(deps, actor, id, maxBytes),
 });
 
 /** Copies that messages left in an agent's workspace. What the agent itself put beside them stays. */
@@ -124,10 +125,20 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 const picture = async ({ uploads }: AttachmentDeps, actor: Actor, id: string): Promise<string | undefined> => {
   const upload = await uploads.find(actor, id);
-  if (!upload || !isPicture(upload.content_type) || upload.size_bytes > MAX_PICTURE_BYTES) return undefined;
+  return upload && isPicture(upload.content_type) ? bytesIn64(uploads, upload, MAX_PICTURE_BYTES) : undefined;
+};
+
+const read = async ({ uploads }: AttachmentDeps, actor: Actor, id: string, maxBytes: number): ReturnType<UploadsService['read']> => {
+  const upload = await uploads.find(actor, id);
+  const data = upload && (await bytesIn64(uploads, upload, maxBytes));
+  return upload && data !== undefined ? { ...described(upload), data } : undefined;
+};
+
+const bytesIn64 = async (uploads: Pick<UploadStore, 'bytesOf'>, upload: UploadRow, maxBytes: number): Promise<string | undefined> => {
+  if (upload.size_bytes > maxBytes) return undefined;
   try {
     const { dir, path } = await uploads.bytesOf(upload);
-    return Buffer.from(await dir.read(path, { maxBytes: MAX_PICTURE_BYTES })).toString('base64');
+    return Buffer.from(await dir.read(path, { maxBytes })).toString('base64');
   } catch (error) {
     if (isSvcError(error) && (error.code === 'upload_not_found' || error.code === 'file_missing')) return undefined;
     throw error;

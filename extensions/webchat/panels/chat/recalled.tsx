@@ -14,9 +14,7 @@ export const Recalled = ({ texts }: { texts: Texts }) => (
     summary={
       <span class="tool-line">
         <Icon name="brain" size={16} />
-        <span class="tool-name">
-          {texts.every(({ by }) => by === MEMORY) ? t('memories_used', { count: texts.length }) : `${t('recalled')} (${texts.length})`}
-        </span>
+        <span class="tool-name">{texts.every(({ by }) => by === MEMORY) ? t('memories_used', { count: texts.length }) : `${t('recalled')} (${texts.length})`}</span>
       </span>
     }
   >

@@ -4,7 +4,7 @@ import { defineSocket, reply, Type } from '@svc/api';
 import { expect } from 'chai';
 import { clientAddress } from '../../src/http/callers/client-address.js';
 import { networkOf } from '../../src/adapters/ip-range.js';
-import { answerOf, type Bench, route, startBench } from './http-fixture.js';
+import { answerOf, type Bench, owner, route, startBench } from './http-fixture.js';
 
 const PAGE = 'https://desk.example';
 const PREFLIGHT = { origin: PAGE, 'access-control-request-method': 'POST' };
@@ -54,6 +54,31 @@ describe('callers', () => {
     bench.admit = () => ({ deny: 'Rate limit exceeded', code: 'rate_limited', headers: { 'retry-after': '7' } });
     const answers = [await bench.get('/api/y'), await bench.send('DELETE', '/api/x/1'), await bench.send('OPTIONS', '/api/x/1', undefined, PREFLIGHT), await upgrade('/api/y')];
     for (const answer of answers) expect([answer.status, answer.json.code, answer.headers['retry-after']]).to.deep.equal([429, 'rate_limited', '7']);
+  });
+
+  it('of a route alone are asked before everybody else, and its handler has the bytes of the body', async () => {
+    const asked: string[] = [];
+    bench.authenticate = () => void asked.push('all');
+    bench.area('b', {
+      routes: [
+        route({
+          id: 'own',
+          method: 'POST',
+          path: '/api/own',
+          body: Type.Object({ n: Type.Number() }),
+          keepsBytes: true,
+          callers: ({ headers }) => (headers['x-token'] === 'right' ? owner : undefined),
+          responses: { 200: Type.Unknown() },
+          handler: async ({ actor, bytes }) => reply(200, { actor: actor.id, text: Buffer.from(bytes).toString() }),
+        }),
+      ],
+    });
+    const { status, json } = await bench.send('POST', '/api/own', { n: 1 }, { 'x-token': 'right' });
+    expect([status, json, asked]).to.deep.equal([200, { actor: 'owner', text: '{"n":1}' }, []]);
+    expect((await bench.send('POST', '/api/own', { n: 1 })).status).to.equal(401);
+    expect(asked).to.deep.equal(['all']);
+    const open = route({ id: 'open', path: '/api/open', auth: 'public', callers: () => owner, responses: { 200: Type.Unknown() }, handler: async () => reply(200, {}) });
+    expect(() => bench.area('c', { routes: [open] })).to.throw('names callers of its own and is open to everybody');
   });
 
   it('are known by the page that sends them, as far as a browser says it', async () => {

@@ -10,6 +10,7 @@ import { parsedUrl } from '@svc/api';
 import { type Account, numberField, textField } from '../../account.js';
 import { DISCORD } from '../../document/formats.js';
 import { type Adapter, ChannelFault, type Connection, type Outgoing } from '../adapter.js';
+import { formOf } from '../form.js';
 import { playGateway } from './gateway.js';
 import { createReader } from './reader.js';
 import { createDiscordRest, type DiscordRest, discordApi } from './rest.js';
@@ -99,6 +100,12 @@ export const createDiscord = (): Adapter => {
         allowed_mentions: { parse: [], replied_user: true },
         ...(reply === undefined || !message.key.endsWith(':0') ? {} : { message_reference: { message_id: reply, fail_if_not_exists: false } }),
       });
+      return id;
+    },
+    sendFile: async (connection, message, file) => {
+      const channel = await channelOf(connection, rest, message);
+      const payload = JSON.stringify({ nonce: nonceOf(message.key), enforce_nonce: true, allowed_mentions: { parse: [] }, attachments: [{ id: 0, filename: file.name }] });
+      const { id } = await rest.call<APIMessage>(connection, 'POST', `/channels/${channel}/messages`, formOf({ payload_json: payload }, 'files[0]', file));
       return id;
     },
     typing: async (connection, to) => void (await rest.call(connection, 'POST', `/channels/${await channelOf(connection, rest, to)}/typing`)),

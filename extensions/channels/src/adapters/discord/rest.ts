@@ -6,6 +6,7 @@
 import { isSvcError } from '@svc/api';
 import { textField } from '../../account.js';
 import { ChannelFault, type Connection } from '../adapter.js';
+import type { Form } from '../form.js';
 import { request, withoutSlash } from '../http.js';
 
 const API = 'https://discord.com/api/v10';
@@ -17,7 +18,7 @@ const MOST_ROUTES = 2_000;
 const GLOBAL = 'global';
 
 export interface DiscordRest {
-  call<T>(connection: Connection, method: 'GET' | 'POST', path: string, body?: object): Promise<T>;
+  call<T>(connection: Connection, method: 'GET' | 'POST', path: string, body?: object | Form): Promise<T>;
 }
 
 interface Refusal {
@@ -29,6 +30,9 @@ interface Refusal {
 
 export const discordApi = ({ account }: Pick<Connection, 'account'>): string => withoutSlash(textField(account, 'api_url') || API);
 
+const FILE_MS = 120_000;
+const isForm = (body: object): body is Form => 'bytes' in body && body.bytes instanceof Uint8Array;
+
 /** Ids that limits are counted by stay; those of messages go. */
 const routeOf = (method: string, path: string): string => `${method} ${path.replace(/\?.*$/, '').replace(/(\/messages\/)\d+/, '$1id')}`;
 
@@ -39,7 +43,7 @@ export const createDiscordRest = (): DiscordRest => {
     blocked.set(`${account} ${route}`, until);
   };
   return {
-    call: async <T>(connection: Connection, method: 'GET' | 'POST', path: string, body?: object): Promise<T> => {
+    call: async <T>(connection: Connection, method: 'GET' | 'POST', path: string, body?: object | Form): Promise<T> => {
       const { account, clock, signal } = connection;
       const route = routeOf(method, path);
       const until = Math.max(blocked.get(`${account.name} ${route}`) ?? 0, blocked.get(`${account.name} ${GLOBAL}`) ?? 0);
@@ -48,8 +52,9 @@ export const createDiscordRest = (): DiscordRest => {
       if (waitMs > 0) await clock.sleep(waitMs, signal);
       const response = await request(connection, `${discordApi(connection)}${path}`, {
         method,
-        headers: { 'user-agent': 'DiscordBot (svc, 1)', ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        headers: { 'user-agent': 'DiscordBot (svc, 1)', ...(body === undefined ? {} : { 'content-type': isForm(body) ? body.type : 'application/json' }) },
+        ...(body === undefined ? {} : { body: isForm(body) ? body.bytes : JSON.stringify(body) }),
+        ...(body !== undefined && isForm(body) ? { timeoutMs: FILE_MS } : {}),
         secretHeaders: { authorization: { ...connection.secret('bot_token_env'), prefix: 'Bot ' } },
       });
       const { 'x-ratelimit-remaining': remaining, 'x-ratelimit-reset-after': resetAfter } = response.headers;

@@ -7,19 +7,23 @@ import { parsedUrl } from '@svc/api';
 import { type Account, textField } from '../../account.js';
 import { SLACK } from '../../document/formats.js';
 import { type Adapter, ChannelFault, type Connection } from '../adapter.js';
+import { faultOfStatus, request } from '../http.js';
 import type { SlackBot } from './messages.js';
 import { createSlackReader } from './reader.js';
 import { playSocketMode } from './socket.js';
 import { slackApi, slackCall } from './web-api.js';
 
 const SECOND_MS = 1_000;
+/** Where Slack wants the bytes of files. */
+const FILES = 'https://files.slack.com';
 /** A connection that lasted so long was a good one. */
 const STEADY_MS = 10_000;
+const FILE_MS = 120_000;
 
 /** With an address of one's own, the socket is there too. */
 const originsOf = (account: Account): string[] => {
   const own = parsedUrl(textField(account, 'api_url'));
-  return [slackApi({ account }), ...(own ? [`ws://${own.host}`, `wss://${own.host}`] : [])];
+  return [slackApi({ account }), ...(own ? [own.origin, `ws://${own.host}`, `wss://${own.host}`] : [FILES])];
 };
 
 interface Self {
@@ -58,7 +62,7 @@ export const slack: Adapter = {
   setupTime: '~5 min',
   steps: [
     'Create an app at api.slack.com/apps and switch on Socket Mode; copy the app-level token (xapp-…) with the scope connections:write.',
-    'On the page OAuth & Permissions add the bot scopes app_mentions:read, channels:history, groups:history, im:history, mpim:history, channels:read, groups:read, im:read, mpim:read, chat:write and users:read.',
+    'On the page OAuth & Permissions add the bot scopes app_mentions:read, channels:history, groups:history, im:history, mpim:history, channels:read, groups:read, im:read, mpim:read, chat:write, files:write and users:read.',
     'On the page Event Subscriptions add the bot events app_mention, message.channels, message.groups, message.im and message.mpim; on App Home allow messages to the app.',
     'Install the app, copy the bot token (xoxb-…), and paste both tokens here.',
     'Invite the bot to a channel, or write to it, and allow yourself with the code that it answers.',
@@ -76,6 +80,17 @@ export const slack: Adapter = {
       ...(thread === undefined ? {} : { thread_ts: thread }),
     });
     return `${where}:${ts}`;
+  },
+  sendFile: async (connection, { chat, thread }, { name, data }) => {
+    const { upload_url: url, file_id: id } = await slackCall<{ readonly upload_url: string; readonly file_id: string }>(connection, 'files.getUploadURLExternal', {
+      filename: name,
+      length: String(data.length),
+    });
+    const response = await request(connection, url, { method: 'POST', headers: { 'content-type': 'application/octet-stream' }, body: data, timeoutMs: FILE_MS });
+    response.cancel();
+    if (response.status >= 300) throw faultOfStatus('Slack', response.status, 'the file was not taken');
+    await slackCall(connection, 'files.completeUploadExternal', { files: JSON.stringify([{ id, title: name }]), channel_id: chat, ...(thread === undefined ? {} : { thread_ts: thread }) });
+    return `${chat}:${id}`;
   },
   check: async (connection) => {
     const { user, team } = await slackCall<Self>(connection, 'auth.test', {});
