@@ -56,7 +56,7 @@ describe('channels: files of answers', function () {
     telegram.write('paint a kettle');
     discord.write('paint a kettle');
     slack.write('paint a kettle');
-    await until(() => telegram.files.length > 0 && discord.files.length > 0 && slack.files[0]?.channel, 'three pictures');
+    await until(() => telegram.files.length > 0 && discord.files.length > 0 && slack.files[0]?.channel === 'D1', 'three pictures');
     const [photo, attachment, file] = [telegram.files[0], discord.files[0], slack.files[0]];
     expect([photo?.chat, photo?.method, headOf(photo?.bytes ?? Buffer.alloc(0))]).to.deep.equal(['7', 'sendPhoto', PNG_HEAD]);
     expect([attachment?.channel, attachment?.field, headOf(attachment?.bytes ?? Buffer.alloc(0))]).to.deep.equal(['701', 'files[0]', PNG_HEAD]);
