@@ -20,6 +20,7 @@ import { servedMemory } from './served-memory.js';
 import { agentRoutes } from './routes/agent-routes.js';
 import { entryRoutes } from './routes/entry-routes.js';
 import { kvRoutes } from './routes/kv-routes.js';
+import { createCanary } from './search/canary.js';
 import { createIndexer } from './search/indexing.js';
 import { createEmbedding } from './search/embedding.js';
 import { memorySlashCommands } from './slash-commands.js';
@@ -106,17 +107,22 @@ export default defineExtension({
       memories.forget();
       seen.forget();
     });
-    const health = { db: ctx.db, embedding };
+    const canary = createCanary({ db: ctx.db, actors: ctx.actors, memories, log: ctx.log });
+    const health = { db: ctx.db, embedding, canary, share: memories.share };
     ctx.hooks.tap(DoctorCheck, () => memoryFindings(health));
     ctx.hooks.tap(HealthProbe, () => memoryProbe(health));
     ctx.hooks.tap(MetricsCollect, () => memoryMetrics(health));
     // Another embedder: its vectors are made in the background.
     ctx.events.on(ConfigChanged, ({ sections }) => (sections.includes('memory') ? indexer.pokeAll() : undefined));
-    ctx.timers.after('index-memory', FIRST_INDEX_MS, () => indexer.pokeAll());
+    ctx.timers.after('index-memory', FIRST_INDEX_MS, async () => {
+      await indexer.pokeAll();
+      await canary.look();
+    });
     ctx.timers.every('sweep-memory', HOUR_MS, async () => {
       await memories.upkeep.decay();
       await memories.upkeep.cleanup();
       await indexer.pokeAll();
+      await canary.look();
     });
   },
 });

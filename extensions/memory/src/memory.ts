@@ -10,6 +10,7 @@ import type { Embedding } from './search/embedding.js';
 import { type Found, type Query, search } from './search/search.js';
 import { createTotals } from './search/totals.js';
 import { createVectorIndex } from './search/vector-index.js';
+import { createVectorShare, type VectorShare } from './search/vector-share.js';
 import { createDuplicates, type Duplicates } from './upkeep/duplicates.js';
 import { createUpkeep, type Upkeep } from './upkeep/upkeep.js';
 import { createWiki, type Wiki } from './wiki/wiki.js';
@@ -25,6 +26,7 @@ export interface Memories {
   changed(change: MemoryChange): void;
   /** Nothing of what is held in memory stays. */
   forget(): void;
+  readonly share: VectorShare;
   /** `counts`: whoever asks uses what is found, so that it fades more slowly. */
   search(actor: Actor, query: Query, counts?: boolean): Promise<{ found: Found[]; edges: Match[] }>;
   confidence(row: EntryRow): number;
@@ -40,6 +42,7 @@ export const createMemories = (deps: AllDeps): Memories => {
   const { embedding } = deps;
   const index = createVectorIndex({ vectors: deps.db.table('vectors'), entries: deps.db.table('entries') }, () => deps.clock.sleep(0));
   const totals = createTotals(deps);
+  const share = createVectorShare();
   const vectorsOf: Parameters<typeof createEntries>[0]['vectorsOf'] = async (rows) => {
     // A provider is asked in the background: no request waits for it.
     if (embedding.kind() !== 'built-in' || rows.length === 0) return [];
@@ -76,11 +79,12 @@ export const createMemories = (deps: AllDeps): Memories => {
       index.forget();
       totals.forget();
     },
+    share,
     confidence: (row) => confidenceNow(deps, row),
     search: async (actor, query, counts = true) => {
       const { names, edges } = query.agentId === undefined ? { names: [], edges: [] } : await graph.namedIn(actor, query.agentId, query.q);
       const related = [...new Set(edges.flatMap(({ source, target }) => [source.name, target.name]).filter((name) => !names.includes(name)))];
-      const found = await search({ ...deps, index, totalOf: totals.of }, actor, { ...query, related });
+      const found = await search({ ...deps, index, totalOf: totals.of, share }, actor, { ...query, related });
       if (counts && !query.archived)
         await entries.used(
           actor,

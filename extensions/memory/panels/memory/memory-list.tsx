@@ -41,7 +41,8 @@ const MAX_AGENTS = 500;
 const TYPING_MS = 200;
 
 export const MemoryList = () => {
-  const { agent: agentId = '', level: asked = '' } = address.value.query;
+  const { agent: agentId = '', level: asked = '', archive = '' } = address.value.query;
+  const isArchive = archive === 'yes';
   const level = LEVELS.find((one) => one === asked);
   const [typed, setTyped] = useState('');
   const [q, setQ] = useState('');
@@ -51,10 +52,10 @@ export const MemoryList = () => {
     const timer = setTimeout(() => setQ(typed.trim()), TYPING_MS);
     return () => clearTimeout(timer);
   }, [typed]);
-  useEffect(() => setOffset(0), [agentId, level, q]);
+  useEffect(() => setOffset(0), [agentId, level, q, archive]);
   const agents = useLoaded('memory agents', (signal) => daemon.call('listAgents', { limit: MAX_AGENTS }, { signal }), ['agent']);
   const stats = useLoaded('memory stats', (signal) => daemon.call('getMemoryStats', {}, { signal }));
-  const list = useLoaded(`memory ${agentId} ${level} ${q} ${offset}`, (signal) => load({ agentId, level, q, offset }, signal));
+  const list = useLoaded(`memory ${agentId} ${level} ${q} ${offset} ${archive}`, (signal) => load({ agentId, level, q, offset, isArchive }, signal));
   const reload = (): void => {
     stats.reload();
     list.reload();
@@ -81,6 +82,15 @@ export const MemoryList = () => {
               onValue={(value) => setQuery({ level: value })}
               options={[{ value: '', label: t('any') }, ...LEVELS.map((one) => ({ value: one, label: t(one) }))]}
             />
+            <Select
+              label={t('kept_in')}
+              value={archive}
+              onValue={(value) => setQuery({ archive: value })}
+              options={[
+                { value: '', label: t('live') },
+                { value: 'yes', label: t('archived') },
+              ]}
+            />
           </div>
           <div class="memory-actions">
             {may('memory.write') && <Button onPress={() => setForm('add')}>{t('add')}</Button>}
@@ -92,9 +102,16 @@ export const MemoryList = () => {
               </a>
             )}
           </div>
-          <Shown of={list} lines={12}>
-            {({ rows, total }) => <Rows rows={rows} total={total} offset={offset} names={names} onPage={setOffset} isSearch={q !== ''} />}
-          </Shown>
+          {isArchive && q === '' ? (
+            <Empty icon="brain" title={t('archived')}>
+              <p>{t('archive_hint')}</p>
+            </Empty>
+          ) : (
+            <Shown of={list} lines={12}>
+              {({ rows, total }) => <Rows rows={rows} total={total} offset={offset} names={names} onPage={setOffset} isSearch={q !== ''} />}
+            </Shown>
+          )}
+          {may('system.read') && <RecallHealth />}
         </div>
       </PanelBody>
       {form === 'add' && <AddForm agentId={agentId} onClose={() => setForm(undefined)} onDone={reload} />}
@@ -104,17 +121,33 @@ export const MemoryList = () => {
 };
 
 const load = async (
-  { agentId, level, q, offset }: { agentId: string; level: Level | undefined; q: string; offset: number },
+  { agentId, level, q, offset, isArchive }: { agentId: string; level: Level | undefined; q: string; offset: number; isArchive: boolean },
   signal: AbortSignal,
 ): Promise<{ rows: readonly Found[]; total: number }> => {
   const narrowed = level === undefined ? {} : { level };
   if (q !== '') {
-    const { memories } = await daemon.call('searchMemories', { q, limit: MAX_SHOWN, ...narrowed, ...(agentId === '' ? {} : { agent_id: agentId }) }, { signal });
+    const { memories } = await daemon.call(
+      'searchMemories',
+      { q, limit: MAX_SHOWN, ...narrowed, ...(agentId === '' ? {} : { agent_id: agentId }), ...(isArchive ? { archive: true } : {}) },
+      { signal },
+    );
     return { rows: memories, total: memories.length };
   }
   const page = { limit: PAGE, offset, ...narrowed };
   const { memories, total } = await (agentId === '' ? daemon.call('listMemories', page, { signal }) : daemon.call('listAgentMemories', { id: agentId, ...page }, { signal }));
   return { rows: memories, total };
+};
+
+/** How well entries are found: who makes vectors, of how many, and the last trouble. */
+const RecallHealth = () => {
+  const health = useLoaded('memory health', (signal) => daemon.call('getHealthDetail', {}, { signal }));
+  const check = health.data?.checks.find(({ name }) => name === 'memory');
+  if (check === undefined) return null;
+  return (
+    <p class="muted small-text">
+      <Badge tone={check.status === 'ok' ? 'good' : 'warn'}>{t(check.status === 'ok' ? 'recall_good' : 'recall_bad')}</Badge> {check.detail}
+    </p>
+  );
 };
 
 const Figures = ({ stats }: { stats: OutputOf<'getMemoryStats'> }) => (

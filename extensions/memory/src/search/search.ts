@@ -12,6 +12,7 @@ import { type MemoryDeps, own, type Scope } from '../memory-deps.js';
 import { type Embedding, VECTOR_WAIT_MS, type Vectors } from './embedding.js';
 import { termsAsked } from './terms.js';
 import type { VectorIndex } from './vector-index.js';
+import type { VectorShare } from './vector-share.js';
 import { type Placed, searchWords } from './word-search.js';
 
 export interface SearchDeps extends MemoryDeps {
@@ -19,6 +20,8 @@ export interface SearchDeps extends MemoryDeps {
   readonly index: VectorIndex;
   /** How many entries this owner has, known without a read as a rule. */
   totalOf(ownerId: string): Promise<number>;
+  /** Notes what vectors found among what is shown, for the health page. */
+  readonly share: VectorShare;
 }
 
 export type Why = 'words' | 'vector' | 'relation' | 'time';
@@ -74,10 +77,12 @@ export const search = async (deps: SearchDeps, actor: Actor, query: Query): Prom
     const row = byPlace.get(place);
     return row && fits(row, query) ? [{ row, score, why, covered: covered.get(place) ?? 0, ...(near.get(place) ?? { near: 0 }) }] : [];
   });
-  return withSuccessors(query.archived ? new Map() : await successorsOf(reader, found), found, query)
+  const answer = withSuccessors(query.archived ? new Map() : await successorsOf(reader, found), found, query)
     .map((one) => ({ ...one, score: Math.round(one.score * 1_000) / 1_000 }))
     .toSorted((a, b) => b.score - a.score || (a.row.created_at < b.row.created_at ? 1 : -1))
     .slice(0, query.limit);
+  if (byVectors.length > 0) deps.share.note(answer.some(({ why }) => why.length === 1 && why[0] === 'vector'));
+  return answer;
 };
 
 /** What replaced entries that were found, where it was not found itself. */

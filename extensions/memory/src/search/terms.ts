@@ -32,6 +32,7 @@ export const termsAsked = (text: string): string[] => {
   return [...new Set(kept.map(termOf))].slice(0, MAX_ASKED);
 };
 
+const LETTER = /[\p{L}\p{N}]/u;
 /** Of scripts whose single characters the built-in embedder knows, and not what they mean together. */
 const UNKNOWN_SCRIPT = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]+/gu;
 
@@ -39,7 +40,7 @@ const UNKNOWN_SCRIPT = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p
 export const contentWords = (whole: string): string => {
   const text = whole.replace(UNKNOWN_SCRIPT, ' ');
   const kept = text.replace(/[A-Za-z]+/g, (word) => (STOP.has(word.toLowerCase()) ? ' ' : word));
-  return /[\p{L}\p{N}]/u.test(kept) ? kept : text;
+  return LETTER.test(kept) ? kept : LETTER.test(text) ? text : '';
 };
 
 /** A day in the words of somebody who asks for it. */
