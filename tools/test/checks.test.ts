@@ -162,7 +162,7 @@ describe('the check of tables in SQL', () => {
 
   it('lets tables of other programs through where their databases are read, and none of this one', () => {
     const text = "import type { ForeignDatabase } from '@svc/api';\nconst a = 'SELECT id FROM messages';\nconst b = 'SELECT id FROM agents__agents';\n";
-    expect(findingsOf(text)).to.deep.equal(['3 "agents__agents"']);
+    expect(new Set(findingsOf(text))).to.deep.equal(new Set(['3 "agents__agents"']));
   });
 });
 

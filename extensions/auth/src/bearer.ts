@@ -1,5 +1,5 @@
 /** Callers by a token of a provider, which another area knows (`auth.bearer`). */
-import { type Actor, actorFrom, type HookHandle } from '@svc/api';
+import type { Actor, HookHandle } from '@svc/api';
 import type { AuthBearer } from './contract.js';
 import type { Keyring } from './keyring.js';
 
@@ -21,6 +21,5 @@ export const bearerCaller =
     const answer = await ask.call({ token });
     if (!answer) return undefined;
     await reading();
-    const person = keyring().personOf(answer.personId);
-    return person && actorFrom({ id: answer.actorId, role: person.role, ownerId: person.ownerId });
+    return keyring().callerOf(answer.actorId, answer.personId);
   };

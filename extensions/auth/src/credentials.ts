@@ -138,8 +138,8 @@ export const createCredentials = ({ changed, clock, db, events, ids, log }: Cred
 export type Credentials = ReturnType<typeof createCredentials>;
 
 const credentialOf = (row: CredentialRow): Credential => ({
-  ...{ id: row.id, ownerId: row.owner_id, role: row.role as Role, keyHash: row.key_hash, seenAt: row.seen_at }, // `issue` writes roles
-  ...{ actorId: row.actor_id, expiresAt: row.expires_at },
+  ...{ id: row.id, ownerId: row.owner_id, keyHash: row.key_hash, seenAt: row.seen_at, actorId: row.actor_id, expiresAt: row.expires_at },
+  role: row.role as Role, // `issue` writes roles
 });
 
 /** When somebody was seen changes nothing of who may come in. */

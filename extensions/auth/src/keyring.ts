@@ -33,8 +33,8 @@ export interface Keyring {
   isOfDisabled(key: string): boolean;
   /** The credential that this actor came in by; undefined where it is none of those that areas issued. One that has an end is a login: it ends when its person logs out. */
   issuedBy(actor: Actor): { readonly id: string; readonly isLogin: boolean } | undefined;
-  /** Whom credentials of this person act for now; undefined for nobody we know. */
-  personOf(personId: string): Standing | undefined;
+  /** Who calls as this person for now; undefined for nobody we know. */
+  callerOf(actorId: string, personId: string): Actor | undefined;
   /** Whether the settings name this key. */
   isOfSettings(key: string): boolean;
   /** Ties a secret to this key. Whoever reads the binding without the secret can neither use it nor try keys by it. Undefined for a key that nobody has. */
@@ -110,7 +110,10 @@ export const createKeyring = (settings: KeySettings, revoked: ReadonlySet<string
     find: (key) => knownBy(key)?.actor,
     isOfDisabled: (key) => keys.some((one) => isDisabled(one) && timingSafeEqual(one.digest, sha256(key))),
     issuedBy: (actor) => credentialsBy.get(actor),
-    personOf,
+    callerOf: (actorId, personId) => {
+      const person = personOf(personId);
+      return person && actorFrom({ id: actorId, role: person.role, ownerId: person.ownerId });
+    },
     isOfSettings: (key) => namedBy(sha256(key)) !== undefined,
     bind: (key, secret) => {
       const found = knownBy(key);

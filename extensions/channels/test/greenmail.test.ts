@@ -23,7 +23,7 @@ describe('channels: e-mail over GreenMail', function () {
   before(async function () {
     const missing = noGreenMail();
     if (missing !== undefined) {
-      if (this.test) this.test.skipReason = missing;
+      Object.assign(this.test ?? {}, { skipReason: missing });
       this.skip();
     }
     server = await startGreenMail(['bot:pw@mail.test', 'ada:pw@mail.test'], 41_000 + 2 * (process.pid % 1_000));

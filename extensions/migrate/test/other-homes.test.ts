@@ -65,7 +65,7 @@ describe('migrate from other homes', function () {
     expect([one.imported_count, one.found.agent]).to.deep.equal([0, 1]);
   });
 
-  it('H1 H2 H3 Hermes: a compressed chain is one talk, a copy is a branch, and what was rewound is none of it', async () => {
+  it('H1 H2 H3 Hermes: a compressed chain is one conversation, a copy is a branch, and what was rewound is none of it', async () => {
     await writeHermes(home('hermes'));
     const untouched = await hashes(home('hermes'));
     const report = await run(home('hermes'));

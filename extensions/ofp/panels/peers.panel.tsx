@@ -1,6 +1,26 @@
 import './peers/peers.css';
 /** Other daemons: a picture of them with their agents, and the same as a table. */
-import { ago, Badge, type Column, count, daemon, definePanel, Empty, type OutputOf, PanelBody, PanelHead, Section, Shown, shortId, Stat, Stats, Table, useFresh, useLoaded } from '@svc/kit';
+import {
+  ago,
+  Badge,
+  type Column,
+  count,
+  daemon,
+  definePanel,
+  Empty,
+  IconButton,
+  type OutputOf,
+  PanelBody,
+  PanelHead,
+  Section,
+  Shown,
+  shortId,
+  Stat,
+  Stats,
+  Table,
+  useFresh,
+  useLoaded,
+} from '@svc/kit';
 import { Picture } from './peers/picture.js';
 import { t } from './peers/words.js';
 
@@ -10,13 +30,14 @@ type Status = OutputOf<'getNetworkStatus'>;
 const Peers = () => {
   const status = useLoaded('network status', (signal) => daemon.call('getNetworkStatus', {}, { signal }));
   const peers = useLoaded('peers', (signal) => daemon.call('listPeers', {}, { signal }));
-  useFresh(() => {
+  const look = (): void => {
     status.reload();
     peers.reload();
-  }, ['peer', 'agent', 'config']);
+  };
+  useFresh(look, ['peer', 'agent', 'config']);
   return (
     <>
-      <PanelHead title={t('title')} note={t('note')} />
+      <PanelHead title={t('title')} note={t('note')} actions={<IconButton icon="refresh-cw" label={t('look_again')} onPress={look} />} />
       <PanelBody>
         <Shown of={status} lines={4}>
           {(now) => (

@@ -2,7 +2,7 @@
 import { bootTestKernel, stopTestKernels, TestHttp, type TestKernel } from '@svc/testing';
 import { systemClock, virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
-import { type Forger, startForger, type Told } from './forger.js';
+import { type Forger, startForger, type Forgery } from './forger.js';
 import { CLIENT, configFor, createBrowser, KEY } from './provider-kit.js';
 
 const ENV = { SVC_OAUTH_CLIENT_SECRET: CLIENT.secret };
@@ -25,7 +25,7 @@ describe('oidc: what is refused', function () {
   beforeEach(() => {
     forger.setDown(false);
     forger.nameItself(undefined);
-    forger.tell({});
+    forger.answer({});
   });
   after(async () => {
     await stopTestKernels();
@@ -39,9 +39,9 @@ describe('oidc: what is refused', function () {
     const code = forger.codeFor(hop.location ?? '');
     return { browser, state, code, location: hop.location ?? '', back: `${kernel.url}/api/auth/callback?${new URLSearchParams({ code, state })}` };
   };
-  const tried = async (told: Told, provider?: string) => {
+  const tried = async (forgery: Forgery, provider?: string) => {
     const { back, browser } = await begin(provider);
-    forger.tell(told);
+    forger.answer(forgery);
     const hop = await browser.request(back);
     expect(hop.json?.token, hop.text).to.equal(hop.status === 200 ? hop.json.token : undefined);
     return { hop, browser, back };
@@ -86,7 +86,7 @@ describe('oidc: what is refused', function () {
 
   it('N2 refuses tokens that are not signed by the provider, for us, and now', async () => {
     const secs = Math.floor(Date.now() / 1_000);
-    const wrong: Record<string, Told> = {
+    const wrong: Record<string, Forgery> = {
       'another nonce': { claims: { nonce: 'another' } },
       'no nonce': { claims: { nonce: undefined } },
       'alg none': { sign: 'none' },
@@ -102,8 +102,8 @@ describe('oidc: what is refused', function () {
       'no id token': { hasIdToken: false },
     };
     const before = await sessions();
-    for (const [name, told] of Object.entries(wrong)) {
-      const { hop } = await tried(told);
+    for (const [name, forgery] of Object.entries(wrong)) {
+      const { hop } = await tried(forgery);
       expect([hop.status, hop.json.code], `${name}: ${hop.text}`).to.deep.equal([400, 'oidc_bad_token']);
     }
     expect(await sessions()).to.equal(before);
@@ -134,7 +134,7 @@ describe('oidc: what is refused', function () {
     expect((await tried({ error: { status: 401, body: { error: 'invalid_client' } } })).hop.json.code).to.equal('oidc_exchange_failed');
     const page = createBrowser();
     const { back } = await begin('default', page);
-    forger.tell({ claims: { nonce: 'another' } });
+    forger.answer({ claims: { nonce: 'another' } });
     const sent = await page.request(back);
     expect([sent.status, sent.location]).to.deep.equal([302, `${kernel.url}/#/?signin=oidc_bad_token`]);
     expect(sent.headers.getSetCookie().join()).to.not.include('svc_session');
@@ -239,7 +239,7 @@ describe('oidc: what is refused', function () {
     const check = async (token: string) => (await kernel.as(KEY).expect(200, 'POST', '/api/auth/introspect', { token })).body;
     expect(await check(right)).to.deep.include({ active: true, sub: 'robot', iss: forger.issuer, roles: ['ops'] });
     expect((await check(wrong[1] ?? '')).active).to.equal(false);
-    forger.tell({ userInfo: { sub: 'mallory', name: 'M' } });
+    forger.answer({ userInfo: { sub: 'mallory', name: 'M' } });
     expect(await check('an-opaque-one')).to.include({ active: true, sub: 'mallory' });
     await kernel.as(KEY).expect(404, 'POST', '/api/auth/introspect', { token: 'x', provider: 'other' });
   });
@@ -253,11 +253,11 @@ describe('oidc: what is refused', function () {
     await clock.advance(920_000);
     expect(await role()).to.equal('admin');
     forger.setDown(false);
-    forger.tell({ claims: { sub: 'renewed', groups: [] }, userInfo: { sub: 'renewed' }, refreshToken: 'refresh-2' });
+    forger.answer({ claims: { sub: 'renewed', groups: [] }, userInfo: { sub: 'renewed' }, refreshToken: 'refresh-2' });
     await clock.advance(920_000);
     await until(async () => (await role()) === 'user');
     expect(forger.asked.find(({ form }) => form.get('grant_type') === 'refresh_token')?.form.get('refresh_token')).to.equal('refresh-1');
-    forger.tell({ error: { status: 400, body: { error: 'invalid_grant' } } });
+    forger.answer({ error: { status: 400, body: { error: 'invalid_grant' } } });
     await clock.advance(920_000);
     await until(async () => (await person.get('/api/agents')).status === 401);
   });

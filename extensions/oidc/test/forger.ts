@@ -6,7 +6,7 @@ import { CLIENT } from './provider-kit.js';
 
 type Pair = Awaited<ReturnType<typeof generateKeyPair>>;
 
-export interface Told {
+export interface Forgery {
   /** Changes the claims of the next id token; undefined takes one away. */
   claims?: Record<string, unknown>;
   sign?: 'none' | 'HS256' | 'unknown-key';
@@ -19,7 +19,7 @@ export interface Told {
 }
 
 export const startForger = async () => {
-  let told: Told = {};
+  let forgery: Forgery = {};
   let isDown = false;
   let named: string | undefined;
   let pair: Pair = await generateKeyPair('RS256', { extractable: true });
@@ -36,7 +36,7 @@ export const startForger = async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const now = (): number => Math.floor(Date.now() / 1_000);
-  const token = async (claims: Record<string, unknown>, sign = told.sign): Promise<string> => {
+  const token = async (claims: Record<string, unknown>, sign = forgery.sign): Promise<string> => {
     const whole = { iss: issuer, iat: now(), exp: now() + 300, sub: 'mallory', email: 'mallory@example.com', email_verified: true, ...claims };
     const payload = Object.fromEntries(Object.entries(whole).filter(([, value]) => value !== undefined)) as JWTPayload;
     if (sign === 'none') return new UnsecuredJWT(payload).encode();
@@ -58,11 +58,11 @@ export const startForger = async () => {
       };
     }
     if (path === '/keys') return { json: { keys: [{ ...(await exportJWK(pair.publicKey)), kid, alg: 'RS256', use: 'sig' }] } };
-    if (path === '/me') return told.userInfo ? { json: told.userInfo } : { status: 401, json: { error: 'invalid_token' } };
-    if (told.error) return { status: told.error.status, json: told.error.body };
+    if (path === '/me') return forgery.userInfo ? { json: forgery.userInfo } : { status: 401, json: { error: 'invalid_token' } };
+    if (forgery.error) return { status: forgery.error.status, json: forgery.error.body };
     const nonce = nonces.get(form.get('code') ?? '');
-    const idToken = told.hasIdToken === false ? {} : { id_token: await token({ aud: CLIENT.id, nonce, ...told.claims }) };
-    return { json: { access_token: 'access', token_type: 'Bearer', expires_in: 300, ...idToken, ...(told.refreshToken ? { refresh_token: told.refreshToken } : {}) } };
+    const idToken = forgery.hasIdToken === false ? {} : { id_token: await token({ aud: CLIENT.id, nonce, ...forgery.claims }) };
+    return { json: { access_token: 'access', token_type: 'Bearer', expires_in: 300, ...idToken, ...(forgery.refreshToken ? { refresh_token: forgery.refreshToken } : {}) } };
   };
   return {
     issuer,
@@ -75,8 +75,8 @@ export const startForger = async () => {
       nonces.set(code, nonce);
       return code;
     },
-    tell: (next: Told) => {
-      told = { userInfo: { sub: 'mallory' }, ...next };
+    answer: (next: Forgery) => {
+      forgery = { userInfo: { sub: 'mallory' }, ...next };
     },
     setDown: (next: boolean) => {
       isDown = next;

@@ -4,6 +4,7 @@ import { words } from '@svc/kit';
 export const t = words({
   en: {
     title: 'Peers',
+    look_again: 'Look again',
     note: 'Other daemons that share a secret with this one. Agents write to each other as name@daemon.',
     off: 'off',
     attention: 'needs attention',
@@ -34,6 +35,7 @@ export const t = words({
   },
   zh: {
     title: '对等节点',
+    look_again: '重新读取',
     note: '与本守护进程共享密钥的其他守护进程。智能体以 名称@守护进程 的形式互发消息。',
     off: '已关闭',
     attention: '需要注意',

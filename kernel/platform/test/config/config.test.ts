@@ -184,6 +184,7 @@ describe('config', () => {
       'prompt_intelligence',
       'context_engine',
       'pairing',
+      'external_auth',
       'auto_dream',
       'inbox',
       'skills',
