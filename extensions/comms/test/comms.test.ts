@@ -103,7 +103,7 @@ describe('comms', function () {
   });
 
   it('events that an agent publishes reach triggers of its owner', async () => {
-    const trigger = (await alice.expect(201, 'POST', '/api/triggers', { agent_id: writer, pattern: { content_match: { substring: 'report.ready' } }, max_fires: 1 })).body.trigger_id;
+    const trigger = (await alice.expect(201, 'POST', '/api/triggers', { agent_id: writer, pattern: { content_match: { substring: '"pages":3' } }, max_fires: 1 })).body.trigger_id;
     await alice.expect(200, 'POST', `/api/agents/${reader}/message`, { message: 'publish it' });
     const fires = async () => (await alice.expect(200, 'GET', `/api/triggers/${trigger}/history`)).body.history;
     await until(async () => (await fires()).some(({ status }: { status: string }) => status === 'ok'));
