@@ -152,9 +152,10 @@ describe('migrate', function () {
       await writeOlder(home('grown'));
       await run(home('grown'));
       const more = { type: 'message', id: 'a7', parentId: 'a5', timestamp: '2025-05-06T12:00:00.000Z', message: { role: 'user', content: 'one more about platypuses' } };
-      await put(home('grown'), log, lines([...talkEvents(), more]));
+      await put(home('grown'), log, `${lines([...talkEvents(), more])}{"type":"message","mess\n`);
       const grown = await run(home('grown'));
       balanced(grown);
+      expect(grown.warnings.join()).to.contain('Lines of logs that cannot be read, and are left out: 1, in ');
       expect([grown.imported_count, grown.messages_imported]).to.deep.equal([1, 1]);
       const [{ session_id: id }] = (await found('platypuses')).items;
       expect(JSON.stringify((await http.expect(200, 'GET', `/api/sessions/${id}`)).body)).to.contain('2025-05-06T12:00:00.000Z');

@@ -107,12 +107,20 @@ describe('layout', () => {
     ).to.deep.equal(['  a  b', '     c']);
   });
 
-  it('tells how long ago it was, and the day once that is more than a month', () => {
+  it('says how long ago it was or when it will be, and the day where that is more than a month away', () => {
     const now = Date.parse('2026-03-10T12:00:00.000Z');
-    const said = ['2026-03-10T11:59:30Z', '2026-03-10T11:55:00Z', '2026-03-10T09:10:00Z', '2026-03-07T07:00:00Z', '2026-01-02T00:00:00Z', '2026-03-10T12:00:05Z', 'no time'].map((iso) =>
-      agoText(iso, now),
-    );
-    expect(said).to.deep.equal(['just now', '5 min ago', '2 h ago', '3 d ago', '2026-01-02', 'just now', 'no time']);
+    const said = [
+      '2026-03-10T11:59:30Z',
+      '2026-03-10T11:55:00Z',
+      '2026-03-10T09:10:00Z',
+      '2026-03-07T07:00:00Z',
+      '2026-01-02T00:00:00Z',
+      '2026-03-10T12:00:05Z',
+      '2026-03-10T14:50:00Z',
+      '2026-05-01T00:00:00Z',
+      'no time',
+    ].map((iso) => agoText(iso, now));
+    expect(said).to.deep.equal(['just now', '5 min ago', '2 h ago', '3 d ago', '2026-01-02', 'just now', 'in 2 h', '2026-05-01', 'no time']);
   });
 
   it('counts letters, not bytes, and tells time in words', () => {

@@ -287,7 +287,7 @@ export const nameTheRest = (run: Import): Promise<void> =>
         key: keyOf(run, name),
         name,
         imported: false,
-        detail: `channels stay off, because two programs with one bot lose messages; stop the source, then set it up: svc channels configure ${/^[a-z][a-z0-9_-]*$/.test(name) ? name : 'NAME'}`,
+        detail: `channels stay off, because two programs with one bot lose messages; stop the source, then set it up: svc channels setup ${/^[a-z][a-z0-9_-]*$/.test(name) ? name : 'NAME'}`,
       }),
     ),
     ...run.source.remarks.map(({ kind, name, reason }, index): Outcome => ({ kind, key: keyOf(run, `remark ${index}: ${name.slice(0, 100)}`), name, imported: false, detail: reason })),

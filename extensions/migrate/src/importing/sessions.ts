@@ -18,6 +18,7 @@ const BATCH_ENTRIES = 800;
 const BATCH_SESSIONS = 100;
 const MAX_CHARS = 4_000_000;
 const MAX_LABEL = 120;
+const NAMED = 5;
 const DELETED = 'it was deleted here';
 
 interface Pending {
@@ -47,11 +48,16 @@ export const importSessions = async (run: Import): Promise<void> => {
     places: new Map(),
   };
   const pending = empty();
+  const unread = { lines: 0, names: [] as string[] };
   for (const agent of run.source.agents) {
     const target = run.targets.get(agent.key);
     const refusal = run.options.import_sessions === false || !chosen(run, agent.name) ? NOT_CHOSEN : target === undefined ? 'its agent was not imported' : undefined;
     for await (const session of run.source.sessions(agent.key)) {
       run.alive();
+      if (session.unread) {
+        unread.lines += session.unread;
+        unread.names.push(nameOf(session));
+      }
       if (known.done.has(session.key) && !known.items.has(session.key)) continue;
       if (refusal === undefined && target) await importSession(run, known, pending, session, target);
       else pending.outcomes.push({ kind: 'Session', key: session.key, name: nameOf(session), imported: false, detail: refusal ?? NOT_CHOSEN });
@@ -59,6 +65,7 @@ export const importSessions = async (run: Import): Promise<void> => {
     }
   }
   await flush(run, pending);
+  if (unread.lines > 0) run.warn(`Lines of logs that cannot be read, and are left out: ${unread.lines}, in ${unread.names.slice(0, NAMED).join(', ')}${unread.names.length > NAMED ? ' …' : ''}.`);
 };
 
 const nameOf = ({ label, key }: SourceSession): string => label ?? key;

@@ -23,6 +23,8 @@ export interface SourceSession {
   readonly isArchived?: boolean;
   /** The session that it goes on from, with the messages that both have. Those are not counted again. */
   readonly branch?: { readonly from: string; readonly messages: number };
+  /** Lines of its log that cannot be read. */
+  readonly unread?: number;
   /** Another branch of it goes on. */
   readonly isUnchosen?: boolean;
   /** All of them, in order. Throws where they cannot be read. */

@@ -184,7 +184,12 @@ const workspaceOf = async (dir: ForeignDir, id: string, configured: unknown, rem
 interface Log {
   readonly session: OpenClawSession;
   readonly count: number;
-  read(): Promise<Table[]>;
+  read(lost: Lost): Promise<Table[]>;
+}
+
+/** Lines of a log that are no JSON. */
+interface Lost {
+  lines: number;
 }
 
 async function* allSessions(dir: ForeignDir, place: AgentPlace | undefined): AsyncGenerator<SourceSession> {
@@ -196,9 +201,12 @@ async function* allSessions(dir: ForeignDir, place: AgentPlace | undefined): Asy
     const log = await fullerOf(inDatabase, inFile);
     if (!log) continue;
     try {
-      const events = await log.read();
+      const lost: Lost = { lines: 0 };
+      const events = await log.read(lost);
       const label = log.session.label ?? inDatabase?.session.label ?? inFile?.session.label ?? null;
-      yield* sessionsOf({ ...log.session, label }, events);
+      const [whole, ...branches] = sessionsOf({ ...log.session, label }, events);
+      if (whole) yield { ...whole, unread: lost.lines };
+      yield* branches;
     } catch (error) {
       yield { ...log.session, messages: () => unreadable(error) };
     }
@@ -214,7 +222,7 @@ export async function* unreadable(error: unknown): AsyncGenerator<never> {
 /** W1. Files are counted only where both have it. */
 const fullerOf = async (one: Log | undefined, other: Log | undefined): Promise<Log | undefined> => {
   if (!one || !other) return one ?? other;
-  return (await other.read()).length > one.count ? other : one;
+  return (await other.read({ lines: 0 })).length > one.count ? other : one;
 };
 
 const fileLogs = async (dir: ForeignDir, agent: string): Promise<Map<string, Log>> => {
@@ -233,16 +241,17 @@ const fileLogs = async (dir: ForeignDir, agent: string): Promise<Map<string, Log
     if (key === undefined || logs.has(key)) continue;
     const changed = (await dir.stat(`${folder}/${name}`))?.modifiedAt ?? '1970-01-01T00:00:00.000Z';
     const session: OpenClawSession = { agent, createdAt: changed, label: null, ...named.get(key), key, isArchived: gone !== undefined || named.get(key)?.isArchived === true };
-    logs.set(key, { session, count: 0, read: () => readFile(dir, `${folder}/${name}`) });
+    logs.set(key, { session, count: 0, read: (lost) => readFile(dir, `${folder}/${name}`, lost) });
   }
   return logs;
 };
 
-const readFile = async (dir: ForeignDir, path: string): Promise<Table[]> => {
+const readFile = async (dir: ForeignDir, path: string, lost: Lost): Promise<Table[]> => {
   const events: Table[] = [];
   for await (const line of linesOf(dir.readStream(path))) {
     const event = tableIn(line);
     if (event) events.push(event);
+    else if (line.trim() !== '') lost.lines++;
   }
   return events;
 };
@@ -271,7 +280,7 @@ const databaseLogs = async (database: ForeignDatabase, agent: string): Promise<M
   );
   for (const { session_id: key, n, at } of rows) {
     const session = { agent, label: null, isArchived: false, createdAt: timeOf(at) ?? '1970-01-01T00:00:00.000Z', ...names.get(key), key };
-    logs.set(key, { session, count: n, read: () => readEvents(database, key) });
+    logs.set(key, { session, count: n, read: (lost) => readEvents(database, key, lost) });
   }
   for (const [key, log] of await archivedLogs(database, agent)) if (!logs.has(key)) logs.set(key, { ...log, session: { ...names.get(key), ...log.session } });
   return logs;
@@ -303,7 +312,7 @@ const namesOf = async (database: ForeignDatabase, agent: string): Promise<Map<st
   return named;
 };
 
-const readEvents = async (database: ForeignDatabase, key: string): Promise<Table[]> => {
+const readEvents = async (database: ForeignDatabase, key: string, lost: Lost): Promise<Table[]> => {
   const events: Table[] = [];
   for (let after = -1; ; ) {
     const rows = await database.all<{ seq: number; event_json: string }>(`SELECT seq, event_json FROM transcript_events WHERE session_id = ? AND seq > ? ORDER BY seq LIMIT ${PAGE_EVENTS}`, [
@@ -313,6 +322,7 @@ const readEvents = async (database: ForeignDatabase, key: string): Promise<Table
     for (const { event_json: text } of rows) {
       const event = tableIn(text);
       if (event) events.push(event);
+      else lost.lines++;
     }
     const last = rows.at(-1);
     if (!last || rows.length < PAGE_EVENTS) return events;
@@ -328,17 +338,20 @@ const archivedLogs = async (database: ForeignDatabase, agent: string): Promise<M
   const rows = await database.all<{ place: number; session_id: string; created_at: number }>('SELECT rowid AS place, session_id, created_at FROM session_transcript_archives ORDER BY created_at DESC');
   for (const { place, session_id: key, created_at: at } of rows)
     if (!logs.has(key))
-      logs.set(key, { session: { key, agent, label: null, isArchived: true, createdAt: timeOf(at) ?? '1970-01-01T00:00:00.000Z' }, count: 0, read: () => readArchive(database, place) });
+      logs.set(key, { session: { key, agent, label: null, isArchived: true, createdAt: timeOf(at) ?? '1970-01-01T00:00:00.000Z' }, count: 0, read: (lost) => readArchive(database, place, lost) });
   return logs;
 };
 
-const readArchive = async (database: ForeignDatabase, place: number): Promise<Table[]> => {
+const readArchive = async (database: ForeignDatabase, place: number, lost: Lost): Promise<Table[]> => {
   const [row] = await database.all<{ encoding: string; archive_blob: Uint8Array | string; archive_sha256?: string }>('SELECT * FROM session_transcript_archives WHERE rowid = ?', [place]);
   if (!row) return [];
   const packed = typeof row.archive_blob === 'string' ? Buffer.from(row.archive_blob) : row.archive_blob;
   if (row.encoding !== 'identity' && row.encoding !== 'zstd') throw new Error(`its archive has the encoding ${String(row.encoding).slice(0, 40)}, which is not known`);
   const { decompress } = await import('fzstd');
-  return tablesIn(Buffer.from(row.encoding === 'zstd' ? decompress(packed) : packed).toString('utf8'));
+  const text = Buffer.from(row.encoding === 'zstd' ? decompress(packed) : packed).toString('utf8');
+  const events = tablesIn(text);
+  lost.lines += text.split('\n').filter((line) => line.trim() !== '').length - events.length;
+  return events;
 };
 
 const cronsOf = async (dir: ForeignDir, shared: ForeignDatabase | undefined, first: string, remarks: SourceRemark[]): Promise<SourceCron[]> => {

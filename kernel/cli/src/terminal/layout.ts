@@ -126,12 +126,13 @@ export const bytesText = (count: number): string => {
   return `${value < 10 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)} ${unit}`;
 };
 
-/** When it was, as people say it: `just now`, `5 min ago`, `3 d ago`; later than a month, the day. */
+/** When it was or will be, as people say it: `just now`, `5 min ago`, `in 3 h`; further than a month, the day. */
 export const agoText = (iso: string, now: number): string => {
   const seconds = (now - Date.parse(iso)) / 1000;
   if (Number.isNaN(seconds)) return iso;
-  if (seconds < 60) return 'just now';
-  if (seconds > 30 * 86_400) return iso.slice(0, 10);
+  if (Math.abs(seconds) < 60) return 'just now';
+  if (Math.abs(seconds) > 30 * 86_400) return iso.slice(0, 10);
   // The larger unit says enough.
-  return `${duration(seconds).split(' ').slice(0, 2).join(' ')} ago`;
+  const span = duration(Math.abs(seconds)).split(' ').slice(0, 2).join(' ');
+  return seconds < 0 ? `in ${span}` : `${span} ago`;
 };
