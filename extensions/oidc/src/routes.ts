@@ -30,6 +30,8 @@ const Back = Type.Object({
   error: text(200, 'Where the provider refuses'),
   error_description: text(2_000, 'Why it refuses'),
 });
+/** The same as a body: clients that are generated have a name for it. */
+const FORM = Type.Object(Back.properties, { 'x-name': 'SignInAnswer' });
 type Back = { readonly [K in 'code' | 'state' | 'iss' | 'error' | 'error_description']?: string | undefined };
 
 const ProviderId = Type.String({ pattern: '^[a-z0-9_-]{1,64}$', description: 'Id of the provider, as GET /api/auth/providers lists it', examples: ['company'] });
@@ -114,7 +116,7 @@ export const flowRoutes = (deps: RouteDeps): RouteDecl[] => [
     auditCategory: 'logins',
     rawBody: true,
     maxBodyBytes: MAX_FORM_BYTES,
-    takes: { 'application/x-www-form-urlencoded': Back, 'application/json': Back },
+    takes: { 'application/x-www-form-urlencoded': FORM, 'application/json': FORM },
     errors: [400, 401, 403, 404, 415, 502, 503],
     responses: { 200: SignedIn, 303: Type.Null({ description: 'A browser: to the page' }) },
     handler: async (req) => comeBack(deps, req, formOf(req), 303),
