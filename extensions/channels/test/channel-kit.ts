@@ -1,4 +1,5 @@
 /** A daemon with channels, a model on its wire, and what tests of adapters ask of them. */
+import type { Script } from '@svc/fixtures/providers/openai-server';
 import { bootWithModel, type ModelKernel } from '@svc/test/clients/model-kernel';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 
@@ -29,14 +30,19 @@ export interface ChannelKit {
   allow(text: string): Promise<void>;
 }
 
-export const until = async <T>(look: () => Promise<T | undefined> | T | undefined, what: string): Promise<T> => {
+/** What `look` gives, once it gives something; fails after 20 s with what never came. */
+export const until = async <T>(look: () => Promise<T | undefined | false> | T | undefined | false, what: string): Promise<T> => {
   for (let tries = 0; tries < 800; tries += 1) {
     const found = await look();
-    if (found !== undefined) return found;
+    if (found !== undefined && found !== false) return found;
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
   throw new Error(`it never came: ${what}`);
 };
+
+/** Answers by their number, and late what ends with "take your time". */
+export const numberedAnswers: Script = ({ body, index }) =>
+  JSON.stringify(body.messages.at(-1).content).endsWith('take your time"') ? { text: 'too late', delayMs: 4_000 } : { text: `answer ${index}` };
 
 export const bootChannels = async (key: string, config = ''): Promise<ChannelKit> => {
   const world = await bootWithModel(undefined, { config: `api_key = "${key}"\n${OPEN_RATE}${config}`, key });

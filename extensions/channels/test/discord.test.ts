@@ -3,6 +3,7 @@ import { DISCORD_GUILD, type DiscordServer, startDiscordServer } from '@svc/fixt
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { expect } from 'chai';
+import { numberedAnswers, until } from './channel-kit.js';
 
 const KEY = 'discord-root-key';
 const TOKEN = 'MTA.discord.token-of-the-tests';
@@ -25,13 +26,7 @@ describe('channels: discord', function () {
 
   before(async () => {
     discord = await startDiscordServer(TOKEN);
-    world = await bootWithModel(
-      (request) => (JSON.stringify(request.body.messages.at(-1).content).endsWith('take your time"') ? { text: 'too late', delayMs: 4_000 } : { text: `answer ${request.index}` }),
-      {
-        config: `api_key = "${KEY}"\n${OPEN_RATE}`,
-        key: KEY,
-      },
-    );
+    world = await bootWithModel(numberedAnswers, { config: `api_key = "${KEY}"\n${OPEN_RATE}`, key: KEY });
     owner = world.http;
     await configure();
   });
@@ -40,14 +35,6 @@ describe('channels: discord', function () {
     await discord.close();
   });
 
-  const until = async <T>(look: () => Promise<T | undefined | false> | T | undefined | false, what: string): Promise<T> => {
-    for (let tries = 0; tries < 800; tries += 1) {
-      const found = await look();
-      if (found !== undefined && found !== false) return found;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    throw new Error(`it never came: ${what}`);
-  };
   const configure = (more: object = {}, token = TOKEN) =>
     owner.expect(200, 'POST', '/api/channels/discord/configure', { token, fields: { api_url: discord.url, allowed_users: '42', allowed_guilds: DISCORD_GUILD, ...more } });
   const channel = async () => (await owner.expect(200, 'GET', '/api/channels/discord')).body;

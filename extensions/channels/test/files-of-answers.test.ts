@@ -6,6 +6,7 @@ import { MEDIA_KEYS, type MediaServer, startMediaServer } from '@svc/fixtures/pr
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';
+import { until } from './channel-kit.js';
 
 const KEY = 'files-root-key';
 const TOKENS = { app: 'xapp-1-of-files', bot: 'xoxb-1-of-files' };
@@ -40,14 +41,6 @@ describe('channels: files of answers', function () {
     await Promise.all([media.close(), telegram.close(), discord.close(), slack.close()]);
   });
 
-  const until = async <T>(look: () => Promise<T | undefined | false> | T | undefined | false, what: string): Promise<T> => {
-    for (let tries = 0; tries < 800; tries += 1) {
-      const found = await look();
-      if (found !== undefined && found !== false) return found;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    throw new Error(`it never came: ${what}`);
-  };
   const connected = (name: string) => until(async () => (await world.http.expect(200, 'GET', `/api/channels/${name}`)).body.state === 'connected', `${name} is connected`);
   const headOf = (bytes: Buffer): string => bytes.subarray(0, 4).toString('hex');
 

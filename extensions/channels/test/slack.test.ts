@@ -3,6 +3,7 @@ import { type SlackServer, startSlackServer } from '@svc/fixtures/channels/slack
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { expect } from 'chai';
+import { numberedAnswers, until } from './channel-kit.js';
 
 const KEY = 'slack-root-key';
 const TOKENS = { app: 'xapp-1-token-of-the-tests', bot: 'xoxb-1-token-of-the-tests' };
@@ -24,13 +25,7 @@ describe('channels: slack', function () {
 
   before(async () => {
     slack = await startSlackServer(TOKENS);
-    world = await bootWithModel(
-      (request) => (JSON.stringify(request.body.messages.at(-1).content).endsWith('take your time"') ? { text: 'too late', delayMs: 4_000 } : { text: `answer ${request.index}` }),
-      {
-        config: `api_key = "${KEY}"\n${OPEN_RATE}`,
-        key: KEY,
-      },
-    );
+    world = await bootWithModel(numberedAnswers, { config: `api_key = "${KEY}"\n${OPEN_RATE}`, key: KEY });
     owner = world.http;
     await configure();
   });
@@ -39,14 +34,6 @@ describe('channels: slack', function () {
     await slack.close();
   });
 
-  const until = async <T>(look: () => Promise<T | undefined | false> | T | undefined | false, what: string): Promise<T> => {
-    for (let tries = 0; tries < 800; tries += 1) {
-      const found = await look();
-      if (found !== undefined && found !== false) return found;
-      await new Promise((resolve) => setTimeout(resolve, 25));
-    }
-    throw new Error(`it never came: ${what}`);
-  };
   const configure = (more: object = {}) =>
     owner.expect(200, 'POST', '/api/channels/slack/configure', { fields: { app_token_env: TOKENS.app, bot_token_env: TOKENS.bot, api_url: slack.url, dm_policy: 'respond', ...more } });
   const channel = async () => (await owner.expect(200, 'GET', '/api/channels/slack')).body;
