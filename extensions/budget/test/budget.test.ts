@@ -112,6 +112,26 @@ describe('usage and budgets', function () {
     expect((await of(bob).get('/api/budget/agents/held')).body).to.include({ code: 'budget_agent_not_found', error: 'There is no agent "held".' });
   });
 
+  it('hold an agent to its limit when a hundred messages come at once', async () => {
+    const id = await spawn('stormed');
+    const limit = 5 * CALL_USD;
+    await of(alice).expect(200, 'PUT', `/api/budget/agents/${id}`, { daily_limit_usd: limit });
+    const asked = (number: number) => ({
+      model: `svc:${id}`,
+      messages: [
+        { role: 'user', content: `a ${number}` },
+        { role: 'assistant', content: 'b' },
+        { role: 'user', content: `c ${number}` },
+      ],
+    });
+    const answers = await Promise.all(Array.from({ length: 100 }, (_, number) => of(alice).post('/v1/chat/completions', asked(number))));
+    expect(new Set(answers.map(({ status }) => status))).to.deep.equal(new Set([200, 429]));
+    const passed = answers.filter(({ status }) => status === 200).length;
+    expect(passed).to.be.within(1, 5);
+    const { today_spent_usd: spent } = await read(`/api/budget/agents/${id}`, alice);
+    expect([Math.round(spent * 1_000_000), spent <= limit]).to.deep.equal([passed * CALL_MICROS, true]);
+  });
+
   it('hold all agents together, write the limit into config.toml, and are set by admins alone', async () => {
     const id = await spawn('one of all');
     for (const http of [alice, viewer]) expect((await of(http).send('PUT', '/api/budget', { daily_limit_usd: 1 })).status).to.equal(403);

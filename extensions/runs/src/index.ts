@@ -30,6 +30,7 @@ import { ratings as ratingTables } from '../migrations/0001_ratings.js';
 import { createRatings } from './ratings/ratings.js';
 import { RatingRows } from './ratings/rating-rows.js';
 import { ratingRoutes } from './ratings/routes.js';
+import { createRoom } from './room.js';
 import { createRunsService } from './service.js';
 import { clientWaitOf } from './client-tools/client-wait.js';
 import { serveAreasBelow } from './serving.js';
@@ -148,7 +149,7 @@ export default defineExtension({
     ctx.timers.every('look-for-ends', POLL_EVERY_MS, () => endings.look());
     const repeats = createRepeats({ journal: ctx.journal, clock: ctx.clock });
     for (const changed of [ProviderChanged, ConfigChanged, AgentChanged]) ctx.events.on(changed, () => repeats.forget());
-    const runs = createRunsService({ ...loop, worker, firstSteps, intercept, startHook, watch, repeats, config, limits });
+    const runs = createRunsService({ ...loop, worker, room: createRoom(worker, () => config().max_active), firstSteps, intercept, startHook, watch, repeats, config, limits });
 
     ctx.services.provide(Runs, runs);
     serveAreasBelow(ctx, { runs, agents: atOnce(agents) });

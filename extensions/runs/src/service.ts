@@ -57,6 +57,7 @@ import type { Repeats } from './loop/repeats.js';
 import { ACTIVE, eachRun, stopOne, stopRoot } from './stopping.js';
 import { belowItsRoot, type Draft } from './roots.js';
 import { openWithin } from './tasks/queue-limits.js';
+import type { Room } from './room.js';
 import { draftAgain, messageOf } from './tasks/retry.js';
 import { countTasks, getTask, isTask, listTasks, queueStanding, toInfo } from './tasks/tasks.js';
 import { type WatchKeeper, unwatchedPolicy } from './unwatched.js';
@@ -75,6 +76,7 @@ export interface RunsDeps {
   readonly tools: Pick<ToolsService, 'list' | 'forget'>;
   readonly uploads: OptionalHandle<UploadsService>;
   readonly worker: DurableWorker;
+  readonly room: Room;
   readonly firstSteps: FirstSteps;
   readonly intercept: HookHandle<typeof MessageIntercept>;
   readonly startHook: HookHandle<typeof RunStart>;
@@ -111,8 +113,11 @@ async function agentFor(deps: RunsDeps, actor: Actor, agentId: string): Promise<
   return agent;
 }
 
-function refuseTooMany(deps: RunsDeps): void {
-  if (!deps.worker.hasRoom()) throw runErrors.too_many(deps.config().max_active).with({ headers: { 'retry-after': '1' } });
+/** Throws `run_too_many`. Work that waits in the queue may come whenever it wants to. */
+function enter(deps: RunsDeps, lane: string, isPatient = false): (() => void) | undefined {
+  const leave = deps.room.enter(lane);
+  if (!leave && !isPatient) throw runErrors.too_many(deps.config().max_active).with({ headers: { 'retry-after': '1' } });
+  return leave;
 }
 
 const admit = (deps: RunsDeps, { id, manifest }: Agent): ReturnType<LlmService['admit']> => deps.llm.admit(id, [manifest.model, ...manifest.fallback_models]);
@@ -129,17 +134,21 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
     const answer = await deps.intercept.call({ actor, agent: found, sessionId, text, door: draft.door, ...(draft.via === undefined ? {} : { via: draft.via }) });
     if (answer) return answerCommand(deps, actor, found, sessionId, draft, answer);
   }
-  if (!draft.isPatient) refuseTooMany(deps);
-  const agent = draft.sessionId === undefined ? found : withModelOf(found, await deps.sessions.named(actor, found, draft.sessionId));
-  // A message that was sent before is answered from its row, whatever the agent may still use.
-  if (draft.key === undefined && !draft.isResend) await admit(deps, agent);
-  if (draft.thinking === true) await checkThinking(deps, agent);
-  if (draft.parts.some((part) => part.type === 'image')) await checkSight(deps, agent);
-  const leftOut = await leftOutOf(deps, agent, draft);
-  if (draft.clientTools && !draft.history) await checkNames(deps, actor, agent, draft.clientTools);
-  if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
-  const submitted = await accept(deps, actor, agent, { sessionId, draft, parts: draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts });
-  return leftOut.length === 0 ? submitted : { ...submitted, leftOut };
+  const leave = enter(deps, besideOf(draft, sessionId) ? deps.ids.uuid() : sessionId, draft.isPatient);
+  try {
+    const agent = draft.sessionId === undefined ? found : withModelOf(found, await deps.sessions.named(actor, found, draft.sessionId));
+    // A message that was sent before is answered from its row, whatever the agent may still use.
+    if (draft.key === undefined && !draft.isResend) await admit(deps, agent);
+    if (draft.thinking === true) await checkThinking(deps, agent);
+    if (draft.parts.some((part) => part.type === 'image')) await checkSight(deps, agent);
+    const leftOut = await leftOutOf(deps, agent, draft);
+    if (draft.clientTools && !draft.history) await checkNames(deps, actor, agent, draft.clientTools);
+    if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
+    const submitted = await accept(deps, actor, agent, { sessionId, draft, isQueued: leave === undefined, parts: draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts });
+    return leftOut.length === 0 ? submitted : { ...submitted, leftOut };
+  } finally {
+    leave?.();
+  }
 }
 
 /** Throws for what the model cannot be asked with and must not be asked without. */
@@ -174,22 +183,28 @@ async function retry(deps: RunsDeps, actor: Actor, runId: string): Promise<{ run
   const input = inputOf(run);
   if (!isOver(run)) throw runErrors.not_ended(run.id);
   const agent = await agentFor(deps, actor, input.agentId);
-  refuseTooMany(deps);
-  const parts = await messageOf(deps, owner, run);
-  await admit(deps, agent);
-  const draft = draftAgain(input, parts, key);
-  if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
-  return accept(deps, owner, agent, { sessionId: input.sessionId, draft, parts, retryOf: run.id });
+  const leave = enter(deps, input.sessionId);
+  try {
+    const parts = await messageOf(deps, owner, run);
+    await admit(deps, agent);
+    const draft = draftAgain(input, parts, key);
+    if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
+    return await accept(deps, owner, agent, { sessionId: input.sessionId, draft, parts, isQueued: false, retryOf: run.id });
+  } finally {
+    leave?.();
+  }
 }
 
 interface Accepting {
   readonly draft: Draft;
   readonly sessionId: string;
   readonly parts: readonly Part[];
+  /** There is no room to drive it now. */
+  readonly isQueued: boolean;
   readonly retryOf?: string;
 }
 
-async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, draft, parts, retryOf }: Accepting): Promise<Submitted> {
+async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, draft, parts, isQueued, retryOf }: Accepting): Promise<Submitted> {
   const beside = besideOf(draft, sessionId);
   const lane = beside ? deps.ids.uuid() : sessionId;
   const input: RunInput = {
@@ -239,7 +254,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, d
       ...(fingerprint === undefined ? {} : { fingerprint }),
       ...(draft.parentRunId === undefined ? {} : { parentId: draft.parentRunId }),
       ...(draft.cause === undefined || draft.cause.kind === 'message' ? {} : { cause: draft.cause }),
-      ...(draft.isPatient && !deps.worker.hasRoom() ? { isQueued: true } : {}),
+      ...(isQueued ? { isQueued } : {}),
     },
     [deps.events.event(RunStarted, { runId: id, agentId: agent.id, sessionId, ownerId: agent.ownerId })],
     beside && beside.kind !== 'stateless' ? undefined : (run) => deps.firstSteps.find(run, agent),
