@@ -13,6 +13,8 @@ export interface Delivery {
   readonly message: string;
   readonly reason: string | null;
   readonly session_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
 }
 
 export interface ChannelKit {

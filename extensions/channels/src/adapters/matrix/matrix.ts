@@ -188,6 +188,7 @@ export const matrix: Adapter = {
   format: MATRIX,
   isKeyed: true,
   keyedForMs: KEYED_MS,
+  namesSenders: true,
   dmPolicy: 'allowed_only',
   description: 'A bot in rooms of Matrix, on any homeserver. It reads rooms without encryption.',
   difficulty: 'Easy',
