@@ -44,7 +44,7 @@ describe('skills that others publish', function () {
         folders.push(...(await foldersIn(folder)));
       }
     } catch (error) {
-      if (this.test) this.test.skipReason = `the packages cannot be fetched: ${String((error as Error).message).split('\n')[0]}`;
+      for (const test of this.test?.parent?.tests ?? []) Object.assign(test, { skipReason: `the packages cannot be fetched: ${String((error as Error).message).split('\n')[0]}` });
       this.skip();
     }
     const kernel = await bootTestKernel({ config: `api_key = "${KEY}"\n${OPEN_RATE}`, key: KEY });

@@ -54,7 +54,7 @@ describe('programs of skills', function () {
   const ask = async (agent: string, ...calls: Array<{ name: string; args: object }>): Promise<{ results: string[]; answer: string }> => {
     world.model.beginAnew([...calls.map((call) => ({ toolCalls: [call] })), { text: 'It is five apples.' }]);
     const { body } = await owner.expect(200, 'POST', `/api/agents/${agent}/message`, { message: 'how many?' });
-    const { messages } = world.model.requests.at(-1)?.body as { messages: Array<{ role: string; content: string }> };
+    const { messages } = (world.model.requests.at(-1) ?? { body: {} }).body as { messages: Array<{ role: string; content: string }> };
     return {
       results: messages
         .filter(({ role }) => role === 'tool')

@@ -1,6 +1,6 @@
 import { type AnyTool, type Clock, defineTool, type ExtensionContext, Type } from '@svc/api';
 import { applyPatchTool } from './apply-patch.js';
-import type { ReachOf } from './command-start.js';
+import { grantedReach, type ReachOf } from './command-start.js';
 import { codeSearchTool } from '../code-search/code-search.js';
 import { fileTools } from './file-tools.js';
 import { shellTool } from './shell-exec.js';
@@ -8,7 +8,7 @@ import { webFetchTool } from './web-fetch.js';
 import { webFetchToFileTool } from './web-fetch-to-file.js';
 import { createWorkspaces } from './workspace.js';
 
-export const builtinTools = (ctx: Pick<ExtensionContext, 'files' | 'exec' | 'fetch' | 'workers' | 'clock'>, reachOf: ReachOf): AnyTool[] => {
+export const builtinTools = (ctx: Pick<ExtensionContext, 'files' | 'exec' | 'fetch' | 'workers' | 'clock'>, reachOf: ReachOf = grantedReach): AnyTool[] => {
   const workspaces = createWorkspaces(ctx.files.root('workspaces'));
   return [
     ...fileTools(workspaces),

@@ -34,17 +34,20 @@ export const variablesOf = ({ exec }: Capabilities): Pick<ExecOptions, 'envNames
 /** What a command reaches in the sandbox, beside its workspace. */
 export type ReachOf = (call: Pick<ToolCall, 'actor' | 'agentId' | 'capabilities'>, command: string) => Promise<AgentReach>;
 
+/** What its capabilities say. */
+export const grantedReach: ReachOf = async ({ capabilities: { network, mounts = [] } }) => ({
+  hosts: network,
+  mounts: mounts.map((mount) => ({ path: mount.replace(/:rw$/, ''), isWritable: mount.endsWith(':rw') })),
+});
+
+/** With the folders that areas add. */
 export const createReach =
   (folders: Pick<OwnHook<typeof CommandFolders>, 'call' | 'isEmpty'>): ReachOf =>
-  async ({ actor, agentId, capabilities: { network, mounts = [] } }, command) => {
-    const more = folders.isEmpty() ? [] : await folders.call({ actor, agentId, command });
-    return {
-      hosts: network,
-      mounts: [
-        ...mounts.map((mount) => ({ path: mount.replace(/:rw$/, ''), isWritable: mount.endsWith(':rw') })),
-        ...more.flatMap(({ value = [] }) => value.map((path) => ({ path, isWritable: false }))),
-      ],
-    };
+  async (call, command) => {
+    const granted = await grantedReach(call, command);
+    if (folders.isEmpty()) return granted;
+    const more = await folders.call({ actor: call.actor, agentId: call.agentId, command });
+    return { ...granted, mounts: [...granted.mounts, ...more.flatMap(({ value = [] }) => value.map((path) => ({ path, isWritable: false })))] };
   };
 
 /** Undefined where it was kept apart. */
