@@ -10,6 +10,7 @@ import { AgentChanged, AgentKilled, AgentSpawned } from '@svc/ext-agents/contrac
 import { RunEnded, RunStarted } from '@svc/ext-runs/contract';
 import { CronFired } from '@svc/ext-schedules/contract';
 import { WorkflowEnded } from '@svc/ext-workflows/contract';
+import type { Lookup } from './values.js';
 import { TriggerFired } from './fired.js';
 
 export interface Happening {
@@ -26,6 +27,8 @@ export interface Happening {
   /** For programs. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly origin?: Origin;
+  /** Values that a message may name beside `{{event}}`. */
+  readonly lookup?: Lookup;
   readonly name?: string;
   readonly assigneeId?: string | null;
   readonly creatorId?: string | null;

@@ -1,5 +1,5 @@
 /** Shapes and tables of workflows, their runs and the steps of those. */
-import { Actor, defineEvent, defineService, defineTable, defineWork, method, Nullable, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
+import { Actor, defineEvent, defineService, defineTable, defineWork, method, Nullable, OneOf, Origin, type Plain, type RowOf, type Service, Type } from '@svc/api';
 
 export const STEP_MODES = ['sequential', 'fan_out', 'collect', 'conditional', 'loop', 'wait', 'gate', 'transform', 'branch', 'operator'] as const;
 export const AGENT_MODES: ReadonlySet<string> = new Set(['sequential', 'fan_out', 'conditional', 'loop']);
@@ -100,6 +100,8 @@ export const WorkflowRunRows = defineTable('workflow_runs', '1.0.0', {
     steps: { kind: 'json', notNull: true },
     total_timeout_secs: { kind: 'integer' },
     input: { kind: 'json', notNull: true },
+    /** Where text of others in the input came from. */
+    origin: { kind: 'json' },
     state: text,
     output: { kind: 'text' },
     error: { kind: 'text' },
@@ -164,13 +166,14 @@ export const WorkflowStart = Type.Object({
   input: Type.Unknown({ description: 'A text, or an object whose keys are variables' }),
   key: Type.Optional(Type.String({ description: 'The same key is the same run' })),
   parentRunId: Type.Optional(Type.String()),
+  origin: Type.Optional(Origin),
 });
 export type WorkflowStart = Plain<typeof WorkflowStart>;
 
 export const WorkflowState = Type.Object({ runId: Type.String(), workflowId: Type.String(), state: OneOf(RUN_STATES), output: Type.String(), error: Nullable(Type.String()) });
 export type WorkflowState = Plain<typeof WorkflowState>;
 
-export const Workflows = defineService('workflows', '1.0.0', {
+export const Workflows = defineService('workflows', '1.1.0', {
   /** Starts a run. Throws `workflows_not_found`, `workflows_agent_gone`. */
   start: method([Actor, WorkflowStart], WorkflowState, { what: 'starts your workflows, whose agents then act with everything you granted to them', changes: true }),
   state: method([Actor, Type.String({ description: 'Id of the run' })], WorkflowState, { what: 'reads what your workflows did' }),

@@ -7,7 +7,7 @@
  * V4  Cancelling ends what the run began, its retries and its waits at once.
  * V5  Working time counts against limits; waiting for a person or a time does not.
  */
-import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Row, uuidOfHex, type Write } from '@svc/api';
+import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Origin, type Row, uuidOfHex, type Write } from '@svc/api';
 import { createHash } from 'node:crypto';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { RunEnds, RunInfo, RunsService } from '@svc/ext-runs/contract';
@@ -163,6 +163,7 @@ async function ask(deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, ste
       key: `workflow:${row.id}:${row.attempt}`,
       parentRunId: leased.id,
       cause: { kind: 'workflow', id: run.workflow_id },
+      ...(run.origin === null ? {} : { origin: jsonOf<Origin>(run.origin) }),
     });
     return await change(deps, leased, row, { child_run_id: runId, agent_id: agent.id, agent_name: agent.name });
   } catch (error) {

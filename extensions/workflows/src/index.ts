@@ -4,6 +4,7 @@ import { StartWorkflow } from '@svc/ext-schedules/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { defineExtension } from '@svc/api';
 import { workflowTables } from '../migrations/0001_init.js';
+import { originColumn } from '../migrations/0002_origin.js';
 import { commands, commandWords } from './commands.js';
 import { WorkflowsSection } from './config.js';
 import * as contract from './contract.js';
@@ -25,7 +26,7 @@ const stateOf = ({ id, workflow_id: workflowId, state, output, error }: Workflow
 export default defineExtension({
   contract,
   tables: [contract.WorkflowRows, contract.WorkflowRunRows, contract.StepRows],
-  migrations: [workflowTables],
+  migrations: [workflowTables, originColumn],
   config: [WorkflowsSection],
   commands,
   commandWords,

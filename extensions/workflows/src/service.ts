@@ -151,7 +151,7 @@ const definitions = ({ actors, clock, db, ids }: ServiceDeps, { changed, checkAg
 });
 
 const starting = (deps: ServiceDeps, { changed, checkAgents, find, run }: Basics) => ({
-  start: async (actor: Actor, { workflow, input, key, parentRunId }: WorkflowStart): Promise<WorkflowRunRow> => {
+  start: async (actor: Actor, { workflow, input, key, parentRunId, origin }: WorkflowStart): Promise<WorkflowRunRow> => {
     const row = await find(actor, workflow);
     if (!row) throw workflowErrors.not_found(workflow);
     if (JSON.stringify(input ?? '').length > MAX_INPUT_CHARS) throw workflowErrors.bad_step('input', `it has more than ${MAX_INPUT_CHARS} characters`);
@@ -166,6 +166,7 @@ const starting = (deps: ServiceDeps, { changed, checkAgents, find, run }: Basics
       steps: JSON.stringify(jsonOf(row.steps)),
       total_timeout_secs: row.total_timeout_secs,
       input: JSON.stringify(input ?? ''),
+      origin: origin === undefined ? null : JSON.stringify(origin),
       state: 'running',
       output: null,
       error: null,
