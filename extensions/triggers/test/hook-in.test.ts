@@ -9,7 +9,8 @@ import { expect } from 'chai';
 import { Webhook } from 'standardwebhooks';
 
 const KEYS = { owner: 'hooks-in-root-key', alice: 'hooks-in-alice-key', bob: 'hooks-in-bob-key' };
-const person = (name: 'alice' | 'bob', role: 'admin' | 'user'): string => `[[users]]\nname = "${name}"\nrole = "${role}"\napi_key_hash = "sha256:${createHash('sha256').update(KEYS[name]).digest('hex')}"\n`;
+const person = (name: 'alice' | 'bob', role: 'admin' | 'user'): string =>
+  `[[users]]\nname = "${name}"\nrole = "${role}"\napi_key_hash = "sha256:${createHash('sha256').update(KEYS[name]).digest('hex')}"\n`;
 const SECRET = 'a secret of this sender';
 const WHSEC = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 const PULL = JSON.stringify({ action: 'opened', pull_request: { number: 7, title: 'Fix {{action}}', labels: [{ name: 'door' }] }, sender: null });
