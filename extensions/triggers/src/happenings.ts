@@ -147,7 +147,7 @@ const programSources: readonly Source[] = [
     kinds: ['workflow_completed', 'workflow_failed'],
     isDurable: true,
     listen: (events, emit) =>
-      events.on(WorkflowEnded, ({ ownerId, workflowId, runId, name, state, error }) => {
+      events.on(WorkflowEnded, ({ ownerId, workflowId, runId, name, state, error, output }) => {
         if (state === 'cancelled') return;
         const kind = `workflow_${state}`;
         return emit({
@@ -157,7 +157,7 @@ const programSources: readonly Source[] = [
           subject: workflowId,
           runId,
           text: cut(`The workflow ${name} ${state}${error === null ? '.' : `: ${error}`}`),
-          data: { workflow_id: workflowId, run_id: runId, workflow_name: name, ...(error === null ? {} : { error }) },
+          data: { workflow_id: workflowId, run_id: runId, workflow_name: name, ...(error === null ? {} : { error }), ...(state === 'completed' && output !== undefined ? { output } : {}) },
         });
       }),
   },

@@ -39,12 +39,12 @@ const headed = (names: readonly string[], description: string) => names.map((nam
 const Headers = Type.Object(
   Object.fromEntries([...headed(KNOWN_BY, 'What comes again with it fires once'), ...headed(SHOWN_BY, 'How the sender shows the secret'), ...headed(SAID, 'What the sender says that happened')]),
 );
-const route = routeGroup({ area: 'triggers', errors: [401, 404] });
+const route = routeGroup({ area: 'triggers', errors: [401] });
 
 export const hookInRoute = (deps: HookInDeps): RouteDecl => {
   const keyOf = createCallKeys(deps, CallRows.name);
   return route({
-    id: 'fireByHook',
+    id: 'triggerByHook',
     method: 'POST',
     path: '/api/hooks/in/{id}',
     summary: 'Fire a trigger from outside',
@@ -74,7 +74,7 @@ export const hookInRoute = (deps: HookInDeps): RouteDecl => {
     handler: async ({ params, headers, bytes, body }) => {
       const trigger = await deps.find(params.id);
       const hook = trigger && hookOf(trigger.pattern);
-      if (!trigger || !hook) throw triggerErrors.not_found(params.id);
+      if (!trigger || !hook) throw triggerErrors.bad_signature('no trigger waits for a webhook here');
       const call: SentCall = { headers, bytes, body };
       const refused = await refusalOf(deps, hook.scheme, await deps.secretsOf(trigger), call);
       if (refused !== undefined) throw triggerErrors.bad_signature(refused);

@@ -149,6 +149,22 @@ export const StepRows = defineTable('step_runs', '1.0.0', {
 });
 export type StepRow = RowOf<typeof StepRows>;
 
+/** Workflows that a person saved as templates. */
+export const TemplateRows = defineTable('workflow_templates', '1.0.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    owner_id: text,
+    name: text,
+    description: text,
+    parameters: { kind: 'json', notNull: true },
+    steps: { kind: 'json', notNull: true },
+    created_at: text,
+  },
+  owner: 'owner_id',
+  indexes: [['owner_id', 'created_at']],
+});
+export type TemplateRow = RowOf<typeof TemplateRows>;
+
 export const WorkflowRun = defineWork('workflow', '1.0.0', { input: Type.Object({ workflowId: Type.String() }), result: Type.Undefined() });
 
 const Fact = { ownerId: Type.String(), workflowId: Type.String(), runId: Type.String(), name: Type.String() };
@@ -159,7 +175,11 @@ export const WorkflowChanged = defineEvent('workflows.changed', '1.0.0', Type.Ob
   state: 'change',
 });
 export const WorkflowStarted = defineEvent('workflow.started', '1.0.0', Type.Object(Fact));
-export const WorkflowEnded = defineEvent('workflow.ended', '1.0.0', Type.Object({ ...Fact, state: OneOf(['completed', 'failed', 'cancelled']), error: Nullable(Type.String()) }));
+export const WorkflowEnded = defineEvent(
+  'workflow.ended',
+  '1.1.0',
+  Type.Object({ ...Fact, state: OneOf(['completed', 'failed', 'cancelled']), error: Nullable(Type.String()), output: Type.Optional(Type.String({ description: 'Its first 16,384 characters' })) }),
+);
 
 export const WorkflowStart = Type.Object({
   workflow: Type.String({ description: 'Id or name' }),

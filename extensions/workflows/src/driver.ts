@@ -26,7 +26,7 @@ export interface DriverDeps {
   readonly ids: Pick<Ids, 'uuid' | 'bytes'>;
   readonly log: Logger;
   readonly actors: Actors;
-  readonly agents: Pick<AgentsService, 'find'>;
+  readonly agents: Pick<AgentsService, 'find' | 'list'>;
   readonly runs: Pick<RunsService, 'submit' | 'get' | 'stop'>;
   readonly sessions: Pick<SessionsService, 'create'>;
   readonly ends: RunEnds;
@@ -37,6 +37,7 @@ export interface DriverDeps {
 const CHECK_MS = 30_000;
 const BUSY_MS = 2_000;
 const MAX_TURNS = 1_000;
+const MAX_SENT = 16_384;
 export const wakeKey = (runId: string): string => `workflow:${runId}`;
 const OVER: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
@@ -235,7 +236,7 @@ const finish = async (deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, 
     also: [
       db.update(WorkflowRunRows.name, ['id'], [{ id: run.id, state: end.state, output: end.output, error, failed_step: end.step, error_status: end.status, completed_at: clock.iso() }]),
       changeOf(deps, leased),
-      events.event(WorkflowEnded, { ownerId: run.owner_id, workflowId: run.workflow_id, runId: run.id, name: run.workflow_name, state: end.state, error }),
+      events.event(WorkflowEnded, { ownerId: run.owner_id, workflowId: run.workflow_id, runId: run.id, name: run.workflow_name, state: end.state, error, output: end.output.slice(0, MAX_SENT) }),
     ],
   });
 };
