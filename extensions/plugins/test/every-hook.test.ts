@@ -162,7 +162,7 @@ describe('every hook of plugins', function () {
     const { output_preview: out } = await traced('on_event');
     expect(JSON.parse(out)).to.deep.equal({ got: { name: 'mood', payload: { good: true }, source_plugin: 'shaper' } });
     expect((await traced('after_turn')).note).to.equal('looked at it');
-    await until(async () => JSON.stringify((await svc.http.send('GET', `/api/memory?agent_id=${svc.agent.id}`)).body ?? '').includes('Violet prefers the left lane.'));
+    await until(async () => JSON.stringify((await svc.http.expect(200, 'GET', `/api/memory?agent_id=${svc.agent.id}`)).body ?? '').includes('Violet prefers the left lane.'));
   });
 
   it('B1 bootstrap is asked once, and narrows what ingest is asked', async () => {
@@ -179,7 +179,7 @@ describe('every hook of plugins', function () {
     expect((await traces('plugin=shaper')).filter((one) => one.hook === 'bootstrap')).to.have.length(1);
   });
 
-  it('a response is used again for as long as the plugin says, a misfit of its schema is named, and state and config are files', async () => {
+  it('a response is used again for as long as the plugin says, a violation of its schema is named, and state and config are files', async () => {
     const count = `import os, pathlib
 state = pathlib.Path(os.environ["SVC_STATE_FILE"])
 n = int(state.read_text()) + 1 if state.exists() else 1

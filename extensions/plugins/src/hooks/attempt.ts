@@ -5,7 +5,7 @@ import type { HookName } from '../manifest/manifest.js';
 import { scriptFault } from '../plugin-folder.js';
 import type { Breaker } from './breaker.js';
 import type { ResponseCache } from './cache.js';
-import { type Effect, effectOf, type Judge, NOTHING } from './effect.js';
+import { type Effect, effectOf, type Check, NOTHING } from './effect.js';
 import { callHook, failed, type Fault, type HookProcessDeps, type Outcome } from './hook-process.js';
 import type { Persistent } from './persistent.js';
 import { type HookHome, type StartDeps, startOf } from './start.js';
@@ -35,7 +35,7 @@ export interface Asked {
   /** Of a message of which nothing may stay: its trace has no texts. */
   readonly isUnkept?: boolean;
   /** Whether a response can be used. */
-  readonly judge?: Judge;
+  readonly check?: Check;
 }
 
 export interface Ran {
@@ -72,9 +72,9 @@ const once = async (deps: AttemptDeps, home: HookHome, hook: HookName, asked: As
   const begun = deps.clock.mono();
   const input = { type: hook, agent_id: asked.agentId, message: asked.message, peer_id: asked.peerId, ...asked.more };
   const { outcome, isCached } = await answered(deps, home, hook, asked, input, endAt);
-  const effect = outcome.taken ? effectOf(hook, outcome.taken.value, asked.judge) : NOTHING;
-  const misfits = await misfitsOf(deps, home, hook, input, outcome);
-  const notes = [...(isCached ? ['answered from its cache'] : []), ...(effect.note === null ? [] : [effect.note]), ...misfits];
+  const effect = outcome.taken ? effectOf(hook, outcome.taken.value, asked.check) : NOTHING;
+  const violations = await violationsOf(deps, home, hook, input, outcome);
+  const notes = [...(isCached ? ['answered from its cache'] : []), ...(effect.note === null ? [] : [effect.note]), ...violations];
   const elapsedMs = deps.clock.mono() - begun;
   const noted = { ...effect, note: notes.length === 0 ? null : notes.join('; ') };
   return { outcome, effect: noted, elapsedMs, traced: trace(deps, home, hook, asked, outcome, noted.note, elapsedMs) };
@@ -137,7 +137,7 @@ export const warm = async (deps: AttemptDeps, home: HookHome, hook: HookName): P
   await deps.persistent.warm(`${home.name} ${hook}`, await versionOf(home, hook), () => startOf(deps, home, { hook, script, agentId: '', message: '', limitMs: LONGEST_MS }));
 };
 
-const misfitsOf = async ({ schemas }: AttemptDeps, { manifest }: HookHome, hook: HookName, input: object, { taken }: Outcome): Promise<string[]> => {
+const violationsOf = async ({ schemas }: AttemptDeps, { manifest }: HookHome, hook: HookName, input: object, { taken }: Outcome): Promise<string[]> => {
   const { input: ofInput, output: ofOutput } = manifest.schemas[hook] ?? {};
   const look = async (part: string, schema: object | undefined, value: unknown): Promise<string[]> => {
     if (!schema) return [];

@@ -16,7 +16,7 @@ export interface BootstrapDeps {
 
 export interface Bootstraps {
   /** As it is once `bootstrap` has answered. */
-  after(home: HookHome, asked: Omit<Asked, 'more' | 'judge'>): Promise<HookHome>;
+  after(home: HookHome, asked: Omit<Asked, 'more' | 'check'>): Promise<HookHome>;
   forget(plugin: string): void;
 }
 

@@ -14,7 +14,7 @@ export interface Effect {
 }
 
 /** Whether a response of the right form can be used; else why not. */
-export type Judge = (response: Table) => string | null;
+export type Check = (response: Table) => string | null;
 
 const MAX_MEMORIES = 50;
 const MAX_MEMORY_CHARS = 20_000;
@@ -34,14 +34,14 @@ const TYPES: Readonly<Record<HookName, readonly string[]>> = {
 export const NOTHING: Effect = { memories: [], note: null, used: undefined };
 const none = (note: string): Effect => ({ ...NOTHING, note });
 
-export const effectOf = (hook: HookName, value: unknown, judge?: Judge): Effect => {
+export const effectOf = (hook: HookName, value: unknown, check?: Check): Effect => {
   if (!isTable(value))
     return none(`the response is ${Array.isArray(value) ? 'a list' : `the ${value === null ? 'value null' : typeof value} ${JSON.stringify(value).slice(0, 40)}`} and no object: it has no effect`);
   const types = TYPES[hook];
   if (types.length > 0 && !types.some((type) => type === value.type))
     return none(`the response has the type ${JSON.stringify(value.type ?? null).slice(0, 60)} instead of ${types.map((type) => `"${type}"`).join(' or ')}: it has no effect`);
   if (hook === 'ingest') return recalledIn(value);
-  const fault = judge?.(value) ?? null;
+  const fault = check?.(value) ?? null;
   return fault === null ? { memories: [], note: said(value), used: value } : none(`${fault}: it has no effect`);
 };
 

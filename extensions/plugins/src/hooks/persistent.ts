@@ -113,12 +113,12 @@ const begin = async ({ spawn }: HookProcessDeps, start: Start, version: string):
   }
   const walls = start.walls === 'enforced' && child.sandbox?.isOn !== true ? 'not enforced' : start.walls;
   const one: Process = { version, start, child, walls, end: undefined, stderr: new Uint8Array(), bytes: 0, waiting: undefined, idle: new AbortController() };
-  void readLines(one);
+  const lines = readLines(one);
   void readErrors(one);
-  void child.exit.then((end) => {
+  // What it wrote last may still be on its way.
+  void Promise.all([child.exit, lines]).then(([end]) => {
     one.end = end;
-    // What it wrote last may still be on its way.
-    setImmediate(() => reply(one, { line: undefined, exitCode: end.exitCode, fault: { kind: 'ScriptError', message: exitText(end.exitCode, end.signal, Buffer.from(one.stderr)) } }));
+    reply(one, { line: undefined, exitCode: end.exitCode, fault: { kind: 'ScriptError', message: exitText(end.exitCode, end.signal, Buffer.from(one.stderr)) } });
   });
   return one;
 };

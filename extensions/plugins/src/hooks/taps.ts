@@ -21,7 +21,7 @@ export interface Each {
   each(
     hook: HookName,
     question: Asked & { readonly actor: Actor; readonly agent?: Agent | undefined },
-    ask: () => Pick<Asked, 'more' | 'judge'>,
+    ask: () => Pick<Asked, 'more' | 'check'>,
     use: (response: Table, plugin: string) => boolean,
   ): Promise<void>;
 }
@@ -40,7 +40,7 @@ export const assemble = async (engine: Each, messages: readonly ModelMessage[], 
     { actor, agent, ownerId: agent.ownerId, agentId: agent.id, runId, sessionId, message, peerId: peerId ?? null, isUnkept: kind !== 'normal' },
     () => ({
       more: { system_prompt: system, messages: forScript(messages), context_window_tokens: contextWindowTokens },
-      judge: (response) => {
+      check: (response) => {
         // None at all: the next one is asked, and without it all stays as it is.
         if (Array.isArray(response.messages) && response.messages.length === 0) return null;
         const made = read(response);
@@ -77,7 +77,7 @@ export const compact = async (engine: Each, question: Plain<(typeof SessionCompa
         context_window_tokens: contextWindowTokens,
         token_pressure: { used_tokens: usedTokens, max_tokens: contextWindowTokens, pressure: Math.round(pressure * 1_000) / 1_000, recommendation },
       },
-      judge: (response) => (summaryIn(response) === undefined && !isEmpty(response) ? 'the response has neither a text "summary" nor a list "messages" with texts' : null),
+      check: (response) => (summaryIn(response) === undefined && !isEmpty(response) ? 'the response has neither a text "summary" nor a list "messages" with texts' : null),
     }),
     (response) => {
       answer = summaryIn(response);
@@ -125,7 +125,7 @@ export const transform = async (engine: Each, output: ToolOutput, { tool, args, 
     { actor: call.actor, ownerId: call.actor.ownerId, agentId: call.agentId, runId: call.runId, sessionId: call.sessionId, message: '', peerId: null },
     () => ({
       more: { tool_name: tool.name, tool_use_id: call.callId, input: args, content: now.content, is_error: now.isError ?? false, status: now.status ?? (now.isError ? 'error' : 'completed') },
-      judge: ({ content }) => (content === undefined || content === null || typeof content === 'string' ? null : '"content" is no text'),
+      check: ({ content }) => (content === undefined || content === null || typeof content === 'string' ? null : '"content" is no text'),
     }),
     ({ content }, plugin) => {
       if (typeof content === 'string' && content !== now.content)

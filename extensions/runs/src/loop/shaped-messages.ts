@@ -23,8 +23,8 @@ export const messagesFault = (before: readonly ModelMessage[], after: readonly M
     const lost = next === undefined ? undefined : calls.find((id) => !results.includes(id));
     if (lost !== undefined) return `the tool call ${lost} lost its result`;
     const asked = at === 0 ? [] : idsOf(after[at - 1]?.parts ?? [], 'tool_call');
-    const stray = idsOf(parts, 'tool_result').find((id) => !asked.includes(id));
-    if (stray !== undefined) return `the result ${stray} lost its tool call`;
+    const orphan = idsOf(parts, 'tool_result').find((id) => !asked.includes(id));
+    if (orphan !== undefined) return `the result ${orphan} lost its tool call`;
   }
   return undefined;
 };

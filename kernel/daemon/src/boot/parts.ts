@@ -47,6 +47,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
   // The lock of the home keeps every other daemon from its file. A server knows nothing of homes: others may be alive on it.
   const soleWriter = storage.dialect === 'sqlite';
   const predecessor = soleWriter ? undefined : await succeed(home.dataDir, bus.name);
+  const leaseMs = settingsOf(config, 'cluster').lease_secs * 1_000;
   const journal = factories.createJournal({
     db: storage.dbFor(journalOwner),
     clock,
@@ -56,6 +57,8 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     instanceId: bus.name,
     nowSql: storage.nowSql,
     soleWriter,
+    // Nobody else could take what a sole writer holds, so it renews less often.
+    ...(soleWriter ? {} : { leaseMs }),
     predecessor,
     patienceMs: () => settingsOf(config, 'journal').save_patience_secs * 1_000,
   });
@@ -82,7 +85,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     isUp: () => progress.phase() === 'ready',
     lifecycle: progress.lifecycleWhenUp,
   });
-  await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: bus.name, predecessor, soleWriter }));
+  await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: bus.name, leaseMs, predecessor, soleWriter }));
   const purges = createPurges({
     registry: createPurgeRegistry(own, clock, ids),
     installed,
