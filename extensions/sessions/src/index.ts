@@ -14,7 +14,7 @@ import { createClosingStore } from './closing/closing-store.js';
 import { type CompactionDeps, type Compactor, createCompactor } from './compaction/compaction.js';
 import { SessionSection } from './config.js';
 import { contextOf } from './context.js';
-import { EntriesRead, SessionActive, SessionChanged, SessionClosing, Sessions, type SessionsService } from './contract.js';
+import { EntriesRead, SessionActive, SessionChanged, SessionClosing, SessionCompacting, Sessions, type SessionsService } from './contract.js';
 import * as contract from './contract.js';
 import { createListing, infoOf } from './listing.js';
 import { projectEntries } from './projection.js';
@@ -219,6 +219,7 @@ const openCompactor = (ctx: ExtensionContext, { store, ...deps }: Pick<Compactio
     log: ctx.log,
     hold: (label) => ctx.hold(label),
     closing: ctx.signal,
+    asked: ctx.hooks.define(SessionCompacting),
     load: async (sessionId) => {
       const summary = await store.lastSummary(sessionId);
       const entries = (await store.entries(sessionId, summary?.coversThrough ?? 0, MAX_COMPACTED_ENTRIES)).filter((entry) => entry.kind !== 'summary');
