@@ -22,9 +22,26 @@ export type ConnectionRow = RowOf<typeof ConnectionRows>;
 export const ChatRows = defineTable('chats', '1.0.0', { columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, agent_id: maybe, epoch: count, updated_at: text }, owner: 'owner_id' });
 export type ChatRow = RowOf<typeof ChatRows>;
 
-/** Who may write, and who asked to. */
-export const SenderRows = defineTable('senders', '1.0.0', {
-  columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, channel: text, sender: text, name: text, state: text, code: maybe, created_at: text, allowed_at: maybe },
+/** Who may write, who asked to, and who of them is a person of svc. */
+export const SenderRows = defineTable('senders', '1.1.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    owner_id: text,
+    channel: text,
+    sender: text,
+    name: text,
+    state: text,
+    code: maybe,
+    created_at: text,
+    allowed_at: maybe,
+    /** When the code was given, and in which chat. */
+    code_at: maybe,
+    code_chat: maybe,
+    /** Whom their messages act as, and the most that they may do. */
+    person_id: maybe,
+    person_role: maybe,
+    linked_at: maybe,
+  },
   owner: 'owner_id',
   indexes: [['code']],
 });

@@ -9,29 +9,50 @@ import { watchMemory } from '@svc/platform/process/memory-rest';
 export type StopProcess = (reason: string, code: number) => void;
 
 const EXIT_BROKEN = 70;
+const TERMINAL_CLOSED = 'its terminal was closed';
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 const STALL_MS = 250;
 const POLL_EVERY_MS = 5_000;
 const NANOS_PER_MS = 1_000_000;
 
-/** What asks a daemon to stop that is still starting: it is stopped in order once it stands. A second one ends the process at once. */
-export function noteSignals(received: () => void): { readonly asked: () => string | undefined; readonly signal: AbortSignal; forget(): void } {
+/**
+ * Signals to a daemon that is still starting: one that asks it to stop is obeyed in order once it stands, and a SIGHUP has the
+ * settings read again then. A second request to stop ends the process at once.
+ */
+export function noteSignals(received: () => void): EarlySignals {
   let asked: string | undefined;
+  let isReloadAsked = false;
   const abort = new AbortController();
-  const note = (signal: string): void => {
+  const note = (reason: string): void => {
     if (asked !== undefined) exitSurely(EXIT_BROKEN);
-    asked = signal;
+    asked = reason;
     received();
     abort.abort();
   };
+  const hangUp = (): void => {
+    if (isTerminalClosed()) note(TERMINAL_CLOSED);
+    else isReloadAsked = true;
+  };
   for (const signal of STOP_SIGNALS) process.on(signal, note);
+  process.on('SIGHUP', hangUp);
   return {
     asked: () => asked,
+    isReloadAsked: () => isReloadAsked,
     signal: abort.signal,
     forget: () => {
       for (const signal of STOP_SIGNALS) process.off(signal, note);
+      process.off('SIGHUP', hangUp);
     },
   };
+}
+
+export interface EarlySignals {
+  /** Why the daemon should stop, undefined where nobody asked. */
+  asked(): string | undefined;
+  isReloadAsked(): boolean;
+  /** Aborts once somebody asks the daemon to stop. */
+  readonly signal: AbortSignal;
+  forget(): void;
 }
 
 /**
@@ -47,13 +68,7 @@ export function guardProcess(daemon: () => Daemon, stop: StopProcess): void {
       stop(signal, 0);
     });
   }
-  const terminal = process.stdin.isTTY === true || process.stdout.isTTY === true;
-  process.on('SIGHUP', () => {
-    if (terminal && !hasTerminal()) return stop('its terminal was closed', 0);
-    daemon()
-      .reloadConfig('SIGHUP')
-      .catch((cause: unknown) => daemon().log.logger('kernel').error('the settings could not be reloaded', { cause }));
-  });
+  process.on('SIGHUP', () => (isTerminalClosed() ? stop(TERMINAL_CLOSED, 0) : reloadBySignal(daemon())));
   // A terminal that was closed refuses every write; the daily file has the lines.
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
   const caught = (error: unknown): void => {
@@ -67,6 +82,13 @@ export function guardProcess(daemon: () => Daemon, stop: StopProcess): void {
   const log = (): Logger => daemon().log.logger('kernel');
   watchMemory({ debug: (message, fields) => log().debug(message, fields), warn: (message, fields) => log().warn(message, fields) });
 }
+
+/** The settings are read again, as SIGHUP asks. */
+export const reloadBySignal = (daemon: Daemon): void =>
+  void daemon.reloadConfig('SIGHUP').catch((cause: unknown) => daemon.log.logger('kernel').error('the settings could not be reloaded', { cause }));
+
+/** Whether this process was started at a terminal that is gone. */
+const isTerminalClosed = (): boolean => (process.stdin.isTTY === true || process.stdout.isTTY === true) && !hasTerminal();
 
 /** Whether the terminal that this process was started at is still there. */
 function hasTerminal(): boolean {

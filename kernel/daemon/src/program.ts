@@ -7,7 +7,7 @@ import { renderBanner } from './banner.js';
 import { takeEnvironment } from '@svc/platform/config/environment/own-environment';
 import { type BootOptions, bootDaemon, type Daemon } from './boot.js';
 import { endNow, endWithin, exitSurely } from '@svc/platform/process/last-resort';
-import { guardProcess, noteSignals } from './process-guard.js';
+import { guardProcess, noteSignals, reloadBySignal } from './process-guard.js';
 import { stopStep } from './boot/shutdown.js';
 import type { RestorePlan } from '@svc/platform/backup/restore-swap';
 import type { BackupHome } from './backup/home-backup.js';
@@ -70,6 +70,7 @@ async function run(argv: readonly string[], env: BootOptions['env'], { releaseFi
   early.forget();
   const asked = early.asked();
   if (asked !== undefined) return stop(asked, 0);
+  if (early.isReloadAsked()) reloadBySignal(daemon);
   setTimeout(() => void code?.keep(), KEEP_CODE_AFTER_MS).unref();
   daemon.log.logger('kernel').info('ready', { url: daemon.url, ms: Math.round(performance.now() - begun) });
   if (foreground) process.stdout.write(await bannerOf(daemon, dirname(releaseFile), Math.round(performance.now() - begun)));

@@ -1,7 +1,7 @@
 /** Secrets leave the daemon's environment at its start, by whatever adapter it is started. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '@svc/testing/free-port';
@@ -121,6 +121,20 @@ describe('the environment of the daemon', function () {
       if (signal === null) expect(code, `after ${waitMs} ms`).to.equal(0);
       if (signal === null) expect(existsSync(join(home, 'daemon.lock'))).to.equal(false);
     }
+  });
+
+  it('that is asked for its settings from the moment it listens on lives, and reads them', async () => {
+    const one = run([DAEMON]);
+    let answer: Response | undefined;
+    while (!answer && one.child.exitCode === null) answer = await get('/api/ready').catch(() => undefined);
+    // Whether it is ready or still starting: SIGHUP is no reason to end.
+    one.child.kill('SIGHUP');
+    expect(await ready(one)).to.equal(one.child.pid);
+    const logs = join(home, 'logs');
+    const written = async (): Promise<string> => (await Promise.all((await readdir(logs)).map((name) => readFile(join(logs, name), 'utf8')))).join('');
+    while (!(await written()).includes('SIGHUP')) await new Promise((resolve) => setTimeout(resolve, 50));
+    one.child.kill('SIGTERM');
+    expect(await one.ended).to.deep.equal({ code: 0, signal: null });
   });
 
   it('holds no secret when started by svc start', async () => {

@@ -55,6 +55,28 @@ describe('clock', () => {
     await timer.dispose();
   });
 
+  it('passes over the beats of a month of sleep in one step, and keeps to the grid', async () => {
+    const clock = virtualClock(START);
+    let sleptMs = 0;
+    let looks = 0;
+    const woken = {
+      ...clock,
+      mono: () => {
+        looks += 1;
+        return clock.mono() + sleptMs;
+      },
+    };
+    const starts: number[] = [];
+    const timer = createTimers({ clock: woken, onError: fail }).every(100, () => void starts.push(clock.mono()));
+    await clock.advance(50);
+    sleptMs = 30 * 24 * 3_600_000;
+    looks = 0;
+    await clock.advance(260);
+    expect(starts).to.deep.equal([100, 200, 300]);
+    expect(looks).to.be.at.most(10);
+    await timer.dispose();
+  });
+
   it('reports what a timer threw and goes on', async () => {
     const clock = virtualClock(START);
     const errors: unknown[] = [];

@@ -45,6 +45,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
   // The lock of the home keeps every other daemon from its file. A server knows nothing of homes: others may be alive on it.
   const soleWriter = storage.dialect === 'sqlite';
   const predecessor = soleWriter ? undefined : await succeed(home.dataDir, bus.name);
+  const leaseMs = settingsOf(config, 'cluster').lease_secs * 1_000;
   const journal = factories.createJournal({
     db: storage.dbFor(journalOwner),
     clock,
@@ -54,6 +55,8 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     instanceId: bus.name,
     nowSql: storage.nowSql,
     soleWriter,
+    // Nobody else could take what a sole writer holds, so it renews less often.
+    ...(soleWriter ? {} : { leaseMs }),
     predecessor,
     patienceMs: () => settingsOf(config, 'journal').save_patience_secs * 1_000,
   });
@@ -80,7 +83,7 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     isUp: () => progress.phase() === 'ready',
     lifecycle: progress.lifecycleWhenUp,
   });
-  await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: bus.name, predecessor, soleWriter }));
+  await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: bus.name, leaseMs, predecessor, soleWriter }));
   const erasing = openErasing(ground, { own, storage, journal });
   const quotas = createQuotas({ clock, config, folders: (id) => ['ext', 'cache'].map((folder) => adapters.openDir(join(home.dataDir, folder, id))), rowBytes: storage.rowBytes });
   const members = createMembers({ db: own, nowSql: storage.nowSql, self: () => selfOf(ground, address), predecessor, isAlone: soleWriter, log: log.logger('members') });
