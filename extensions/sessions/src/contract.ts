@@ -2,7 +2,7 @@
 import { Actor, Nullable, OneOf, Origin, type Plain, SealedWrites, type Service, ToolFile, Type, defineEvent, defineService, defineWork, method } from '@svc/api';
 import { ModelMessage, ProviderState } from '@svc/ext-llm/contract';
 
-export { type GoingOn, SessionActive, SessionClosing } from './going-on.js';
+export { type CompactionAnswer, type GoingOn, SessionActive, SessionClosing, SessionCompacting } from './going-on.js';
 
 export const EntryKind = OneOf(['user', 'assistant', 'tool_call', 'tool_result', 'recall', 'summary', 'note']);
 export type EntryKind = Plain<typeof EntryKind>;

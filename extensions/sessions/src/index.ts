@@ -13,7 +13,7 @@ import { openClosing } from './closing/open-closing.js';
 import { createClosingStore } from './closing/closing-store.js';
 import { type CompactionDeps, type Compactor, createCompactor } from './compaction/compaction.js';
 import { SessionSection } from './config.js';
-import { EntriesRead, SessionActive, SessionChanged, Sessions } from './contract.js';
+import { EntriesRead, SessionActive, SessionChanged, SessionCompacting, Sessions } from './contract.js';
 import * as contract from './contract.js';
 import { createListing } from './listing.js';
 import { projectEntries } from './projection.js';
@@ -183,6 +183,7 @@ const openCompactor = (ctx: ExtensionContext, { store, ...deps }: Pick<Compactio
     log: ctx.log,
     hold: (label) => ctx.hold(label),
     closing: ctx.signal,
+    asked: ctx.hooks.define(SessionCompacting),
     load: async (sessionId) => {
       const summary = await store.lastSummary(sessionId);
       const entries = (await store.entries(sessionId, summary?.coversThrough ?? 0, MAX_COMPACTED_ENTRIES)).filter((entry) => entry.kind !== 'summary');
