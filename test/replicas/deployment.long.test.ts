@@ -164,8 +164,8 @@ describe('the files of deploy/', () => {
         last = seen.findLast(({ id }) => id !== undefined)?.id ?? last;
       }
     })();
-    // The lease of the dead replica runs out first.
-    await until(() => model.waiting() === 1, 90_000);
+    // The lease of the dead replica runs out first, after ten seconds.
+    await until(() => model.waiting() === 1, 25_000);
     model.answer({ deltas: ['all of ', 'it'] });
     await resumed;
     expect(events.at(-1)?.data.result?.response).to.equal('all of it');

@@ -2,6 +2,12 @@ import { defineErrors } from '@svc/api';
 
 export const budgetErrors = defineErrors('budget', {
   agent_not_found: { status: 404, retry: false, message: (idOrName: string) => `There is no agent "${idOrName.slice(0, 60)}".`, hint: 'Give its id or its name: `svc agent list` shows both.' },
+  agent_unknown: {
+    status: 400,
+    retry: false,
+    message: (text: string) => `"${text.slice(0, 60)}" is not the id of an agent, and no agent of yours has this name.`,
+    hint: 'Give its id or its name: `svc agent list` shows both.',
+  },
   too_small: {
     status: 400,
     retry: false,

@@ -1,11 +1,25 @@
 /** What was used, what it cost, and how much it may. */
-import { type Clock, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, timelineOf, TimelinePeriod, Type, Uuid } from '@svc/api';
+import { type Clock, isUuid, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, timelineOf, TimelinePeriod, Type, Uuid } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import { budgetErrors } from './errors.js';
 import { lastDays, periodBegan, USAGE_PERIODS } from './periods.js';
 import { agentBudget, budgetRecord, NOTHING, tokensOf, usd } from './records.js';
-import { AgentBudget, AgentBudgetChange, AgentSpending, BudgetChange, BudgetRecord, DayUsage, LEAST_USD, ModelUsage, PeriodQuery, UsageInterval, UsageSummary, UsageTotal } from './shapes.js';
+import {
+  AgentBudget,
+  AgentBudgetChange,
+  AgentSpending,
+  BudgetChange,
+  BudgetRecord,
+  ChangedBudget,
+  DayUsage,
+  LEAST_USD,
+  ModelUsage,
+  PeriodQuery,
+  UsageInterval,
+  UsageSummary,
+  UsageTotal,
+} from './shapes.js';
 
 export interface BudgetDeps {
   readonly agents: Pick<AgentsService, 'find' | 'list' | 'edit'>;
@@ -20,10 +34,10 @@ const EVER = new Date(0).toISOString();
 const MAX_DAYS = 366;
 const AgentPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, description: 'Id or name of the agent', examples: ['assistant'] }) });
 
-/** Throws `budget_agent_not_found`. */
+/** Throws `budget_agent_not_found`, and `budget_agent_unknown` where it is no id either. */
 const agentOf = async ({ agents }: Pick<BudgetDeps, 'agents'>, actor: Parameters<AgentsService['find']>[0], idOrName: string): Promise<Agent> => {
   const agent = await agents.find(actor, idOrName);
-  if (!agent) throw budgetErrors.agent_not_found(idOrName);
+  if (!agent) throw isUuid(idOrName) ? budgetErrors.agent_not_found(idOrName) : budgetErrors.agent_unknown(idOrName);
   return agent;
 };
 
@@ -172,17 +186,19 @@ export const budgetRoutes = (deps: BudgetDeps): RouteDecl[] => {
         'five dollars a day, a hundred a month': { daily_limit_usd: 5, monthly_limit_usd: 100 },
         'no limit in a month, and a warning at half of the others': { monthly_limit_usd: 0, alert_threshold: 0.5 },
       },
-      responses: { 200: BudgetRecord },
+      responses: { 200: ChangedBudget },
       handler: async ({ actor, body }) => {
         refuseTooSmall(body);
         const { hourly_limit_usd: hourly_limit, daily_limit_usd: daily_limit, monthly_limit_usd: monthly_limit, idle_limit_usd: idle_limit, alert_threshold } = body;
+        const warnings = new Set<string>();
         for (const [key, value] of Object.entries({ hourly_limit, daily_limit, monthly_limit, idle_limit, alert_threshold })) {
           if (value === undefined || value === null) continue;
           const { path, applied, failed } = await settings.set(`budget.${key}`, value);
-          const problem = failed ?? applied?.problems[0];
-          if (problem !== undefined) throw budgetErrors.not_set(path, problem);
+          if (failed !== undefined) throw budgetErrors.not_set(path, failed);
+          // A value that brings a problem of its own is refused before it is written.
+          for (const problem of applied?.problems ?? []) warnings.add(problem);
         }
-        return reply(200, await all(actor));
+        return reply(200, { ...(await all(actor)), warnings: [...warnings] });
       },
     }),
     route({

@@ -64,14 +64,16 @@ const spent = {
   status: OneOf(['ok', 'warning', 'exceeded'], { description: 'Of the limit that is nearest; `warning` from alert_threshold on' }),
 };
 
-export const BudgetRecord = Type.Object(
-  {
-    ...limits,
-    ...spent,
-    idle_limit_usd: Usd('Of each agent, in turns that no person began, since a person last wrote to it; 0: no limit'),
-    alert_threshold: Type.Number({ description: 'A share of a limit, 0 to 1' }),
-  },
-  { 'x-name': 'Budget' },
+const budget = {
+  ...limits,
+  ...spent,
+  idle_limit_usd: Usd('Of each agent, in turns that no person began, since a person last wrote to it; 0: no limit'),
+  alert_threshold: Type.Number({ description: 'A share of a limit, 0 to 1' }),
+};
+export const BudgetRecord = Type.Object(budget, { 'x-name': 'Budget' });
+export const ChangedBudget = Type.Object(
+  { ...budget, warnings: Type.Array(Type.String(), { description: 'What is wrong in config.toml elsewhere; the limits hold all the same' }) },
+  { 'x-name': 'ChangedBudget' },
 );
 
 export const AgentBudget = Type.Object(

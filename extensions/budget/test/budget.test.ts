@@ -1,4 +1,6 @@
 /** Usage and budgets over HTTP and on the page. gpt-5-mini costs 0.25 US dollars per million tokens of input and 2 of output. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { expectWellMade, useBrowser } from '@svc/test/page/browser';
@@ -109,7 +111,7 @@ describe('usage and budgets', function () {
     expect((await of(alice).get(`/api/agents/${id}`)).body.manifest_toml).to.match(/max_cost_per_day_usd = 1/);
     expect((await read('/api/budget/agents/held', alice)).agent_id).to.equal(id);
     expect((await of(alice).expect(200, 'PUT', '/api/budget/agents/held', { daily_limit_usd: 2 })).body).to.include({ agent_id: id, daily_limit_usd: 2 });
-    expect((await of(bob).get('/api/budget/agents/held')).body).to.include({ code: 'budget_agent_not_found', error: 'There is no agent "held".' });
+    expect((await of(bob).get('/api/budget/agents/held')).body).to.include({ code: 'budget_agent_unknown', error: '"held" is not the id of an agent, and no agent of yours has this name.' });
   });
 
   it('hold an agent to its limit when a hundred messages come at once', async () => {
@@ -144,6 +146,19 @@ describe('usage and budgets', function () {
     expect((await of(owner).expect(200, 'PUT', '/api/budget', { monthly_limit_usd: before * 1.05 })).body.status).to.equal('warning');
     expect((await of(owner).expect(200, 'PUT', '/api/budget', { monthly_limit_usd: 0 })).body.status).to.equal('ok');
     expect((await say(id)).status).to.equal(200);
+  });
+
+  it('hold where config.toml has something else that is wrong, which the answer names', async () => {
+    const file = join(world.kernel.home, 'config.toml');
+    const before = await readFile(file, 'utf8');
+    await writeFile(file, `${before}\n[log]\nlevle = "info"\n`);
+    await world.kernel.daemon.reloadConfig();
+    const changed = (await of(owner).expect(200, 'PUT', '/api/budget', { daily_limit_usd: 77 })).body;
+    expect([changed.daily_limit_usd, changed.warnings.length, (await read('/api/budget')).daily_limit_usd]).to.deep.equal([77, 1, 77]);
+    expect(changed.warnings[0]).to.contain('levle');
+    await writeFile(file, before);
+    await world.kernel.daemon.reloadConfig();
+    expect((await of(owner).expect(200, 'PUT', '/api/budget', { daily_limit_usd: 0 })).body.warnings).to.deep.equal([]);
   });
 
   it('refuse limits that are none, and agents that are not there or of others', async () => {

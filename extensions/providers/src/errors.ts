@@ -17,7 +17,7 @@ export const providerErrors = defineErrors('providers', {
     hint: 'Use 1 to 64 lowercase letters, digits and dashes, starting with a letter or digit. default, auto, builtin, local-llm and codeassist are reserved.',
   },
   no_key: {
-    status: 409,
+    status: 400,
     retry: false,
     message: (name: string, env: string, suppressed: boolean) =>
       suppressed ? `${name} has no key: it was removed, and ${env} in the environment is ignored since then.` : `${name} has no key: none is stored, and ${env} is not set.`,
@@ -45,7 +45,7 @@ export const providerErrors = defineErrors('providers', {
   },
   not_testable: { status: 409, retry: false, message: (name: string) => `${name} uses a protocol that cannot be tested.` },
   too_many: { status: 409, retry: false, message: (limit: number) => `${limit} base URLs are saved already, which is the limit.`, hint: 'Remove some: DELETE /api/providers/{name}/url.' },
-  no_key_needed: { status: 409, retry: false, message: (name: string) => `${name} needs no key, so none can be stored.` },
+  no_key_needed: { status: 400, retry: false, message: (name: string) => `${name} needs no key, so none can be stored.` },
   keys_unreadable: {
     status: 503,
     retry: false,

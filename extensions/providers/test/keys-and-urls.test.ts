@@ -83,8 +83,8 @@ describeDaemonOnEngines('keys and addresses of providers', function () {
     expect(await refusal(http.post('/api/providers/openai/key', { api_key: 'sk-a\nsk-b' }))).to.deep.equal([400, 'providers_bad_key']);
     expect(await refusal(http.post('/api/providers/openai/key', { api_key: 'sk-ключ' }))).to.deep.equal([400, 'providers_bad_key']);
     expect(await refusal(http.post('/api/providers/openai/key', { api_key: 'x'.repeat(9_000) }))).to.deep.equal([400, 'invalid_request']);
-    expect(await refusal(http.post('/api/providers/builtin/key', { api_key: KEY }))).to.deep.equal([409, 'providers_no_key_needed']);
-    expect(await refusal(http.delete('/api/providers/builtin/key'))).to.deep.equal([409, 'providers_no_key_needed']);
+    expect(await refusal(http.post('/api/providers/builtin/key', { api_key: KEY }))).to.deep.equal([400, 'providers_no_key_needed']);
+    expect(await refusal(http.delete('/api/providers/builtin/key'))).to.deep.equal([400, 'providers_no_key_needed']);
     expect(await refusal(http.post('/api/providers/nobody/key', { api_key: KEY }))).to.deep.equal([404, 'providers_not_found']);
     expect(await refusal(http.delete('/api/providers/nobody/key'))).to.deep.equal([404, 'providers_not_found']);
     expect(await refusal(http.post('/api/providers/nobody/enable'))).to.deep.equal([404, 'providers_not_found']);

@@ -151,7 +151,7 @@ describe('what providers answer', function () {
         const answer = await http.post(`/api/providers/${name}/test`, body);
         return [answer.status, answer.body.code];
       };
-      expect(await refused('openai')).to.deep.equal([409, 'providers_no_key']);
+      expect(await refused('openai')).to.deep.equal([400, 'providers_no_key']);
       expect(await refused('bedrock')).to.deep.equal([409, 'providers_not_testable']);
       expect(await refused('nobody')).to.deep.equal([404, 'providers_not_found']);
       expect(await refused('..%2Fx')).to.deep.equal([404, 'providers_not_found']);

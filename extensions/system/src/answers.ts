@@ -30,7 +30,14 @@ export const Version = Type.Object(
   { 'x-name': 'Version' },
 );
 
-export const Versions = Type.Object({ ...ApiVersions, details: Type.Array(Type.Object({ version: Type.String(), status: Type.String(), url_prefix: Type.String() })) }, { 'x-name': 'ApiVersions' });
+export const Versions = Type.Object(
+  {
+    ...ApiVersions,
+    details: Type.Array(Type.Object({ version: Type.String(), status: Type.String(), url_prefix: Type.String() })),
+    negotiation: Type.Object({ header: Type.String(), media_type_pattern: Type.String(), example: Type.String() }, { description: 'How a request names a version without a prefix in its path' }),
+  },
+  { 'x-name': 'ApiVersions' },
+);
 
 /** The parts of it that no version of OpenAPI leaves out; what stands below `paths` is as deep as the interface. */
 export const OpenApiDocument = Type.Object(

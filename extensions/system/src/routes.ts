@@ -2,7 +2,7 @@
 import { ErrorBody, type HookHandle, type MetricsCollect, type Responses, type RouteDecl, type RouteSpec, type Timers, Type, bytes, defineRoute, reply } from '@svc/api';
 import { Health, HealthDetail, OpenApiDocument, Ready, ShuttingDown, Status, Version, Versions } from './answers.js';
 import { renderMetrics } from './metrics.js';
-import { API_VERSIONS, type StatusDeps, health, healthDetail, status, uptimeSeconds } from './status.js';
+import { API_VERSIONS, NEGOTIATION, type StatusDeps, health, healthDetail, status, uptimeSeconds } from './status.js';
 
 export interface SystemDeps extends StatusDeps {
   readonly metrics: HookHandle<typeof MetricsCollect>;
@@ -62,7 +62,7 @@ const versionRoutes = (deps: SystemDeps): RouteDecl[] => [
     summary: 'List API versions',
     description: 'Supported API versions. Choose one with a path prefix, `/api/v1/…`, or with `Accept`; the default is the current one.',
     responses: { 200: Versions },
-    handler: async () => reply(200, { ...API_VERSIONS, details: [{ version: 'v1', status: 'stable', url_prefix: '/api/v1' }] }),
+    handler: async () => reply(200, { ...API_VERSIONS, details: [{ version: 'v1', status: 'stable', url_prefix: '/api/v1' }], negotiation: NEGOTIATION }),
   }),
   get({
     id: 'getOpenapi',

@@ -18,6 +18,8 @@ export interface StatusDeps {
 }
 
 export const API_VERSIONS: { current: string; supported: string[]; deprecated: string[] } = { current: 'v1', supported: ['v1'], deprecated: [] };
+/** How a request names a version without a prefix in its path. */
+export const NEGOTIATION = { header: 'Accept', media_type_pattern: 'application/vnd.svc.<version>+json', example: 'application/vnd.svc.v1+json' };
 
 export const uptimeSeconds = (deps: Pick<StatusDeps, 'kernel' | 'clock'>): number => Math.max(0, Math.floor((deps.clock.now() - Date.parse(deps.kernel.startedAt)) / 1_000));
 

@@ -123,7 +123,7 @@ const pageRoutes = ({ assets, panels, panelFiles }: PageDeps): RouteDecl[] => [
     permission: 'webchat.read',
     cost: 0,
     responses: { 200: { description: 'An HTML page that uses this API', contentType: 'text/html' } },
-    handler: async () => bytes(200, 'text/html; charset=utf-8', withFirstPanel(panels()), { ...CHECKED, 'content-security-policy': POLICY }),
+    handler: async () => bytes(200, 'text/html; charset=utf-8', withFirstPanel(panels()), { ...CHECKED, 'content-language': 'en, zh', 'content-security-policy': POLICY }),
   }),
   defineRoute({
     id: 'getPageFile',

@@ -39,7 +39,7 @@ const setProviderKey = (deps: RoutesDeps): RouteDecl =>
       'One of several keys': { api_key: 'YOUR-KEY', label: 'second' },
       'A provider of your own, with its address': { api_key: 'YOUR-KEY', url: 'https://llm.example.com/v1' },
     },
-    errors: [404, 409, 503],
+    errors: [400, 404, 409, 503],
     responses: {
       200: Type.Object({
         status: OneOf(['configured']),
@@ -76,7 +76,7 @@ const removeProviderKey = ({ providers }: RoutesDeps): RouteDecl =>
     auditCategory: 'secrets',
     params: Name,
     query: Type.Object({ label: Type.Optional(Type.String({ maxLength: 32, description: 'One of the keys listed under [[credential_pools]], instead of the own key of the provider' })) }),
-    errors: [404, 409, 503],
+    errors: [400, 404, 409, 503],
     responses: { 200: Type.Object({ status: OneOf(['removed']), provider: Type.String(), suppressed: Type.Optional(Type.Boolean()), message: Type.Optional(Type.String()) }) },
     handler: async ({ params: { name }, query: { label } }) => {
       const { suppressed, envVar } = await providers.removeKey(name, label);
@@ -97,7 +97,7 @@ const enableProvider = ({ providers }: RoutesDeps): RouteDecl =>
     description: "Uses the environment's key again after DELETE …/key. Has no effect on a provider that is not `suppressed`.",
     audit: 'provider_enabled',
     params: Name,
-    errors: [404, 409],
+    errors: [400, 404, 409],
     responses: { 200: Type.Object({ status: OneOf(['enabled']), provider: Type.String(), auth_status: Type.String() }) },
     handler: async ({ params: { name } }) => reply(200, { status: 'enabled', provider: name, auth_status: (await providers.enable(name)).auth_status }),
   });

@@ -59,7 +59,7 @@ const test = (deps: RoutesDeps): RouteDecl =>
     body: Type.Object({ model: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'A model that it should list' })) }),
     bodyRule: 'optional',
     examples: { 'Does it answer': {}, 'Does it serve this model': { model: 'gpt-5-mini' }, 'Has the local server this one': { model: 'qwen3:8b' } },
-    errors: [404, 409, 503],
+    errors: [400, 404, 409, 503],
     responses: { 200: TestResult },
     handler: async ({ params, body, signal }) => reply(200, await runTest(deps, await shownRecord(deps.providers, params.name), body.model, signal)),
   });

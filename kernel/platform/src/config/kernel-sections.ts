@@ -171,6 +171,14 @@ const Cluster = Type.Object(
   {
     name: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'What this daemon is called in the list of replicas; by default, the name of its host' })),
     address: Type.Optional(Type.String({ minLength: 1, maxLength: 1_000, description: 'Where this daemon is reached, for the list of replicas; by default, the address it listens on' })),
+    lease_secs: Type.Integer({
+      default: 10,
+      minimum: 5,
+      maximum: 600,
+      'x-restart': true,
+      description:
+        'Seconds after which the runs of a daemon that is gone continue at another one on the same PostgreSQL. Each daemon renews its leases three times in this time; one that stands still for longer loses its runs to another',
+    }),
     bus: Type.Optional(
       Type.String({
         pattern: '^(nats|tls)://[^@\\s]+$',

@@ -10,7 +10,6 @@
 import type { Db, Write } from '@svc/api';
 import { conflictOf } from '../storage/contract/errors.js';
 
-const LEASE_MS = 30_000;
 /** Numbered in one commit. */
 const MAX_NUMBERED = 5_000;
 
@@ -30,20 +29,22 @@ export interface RelayLeaseOptions {
   /** SQL for the database's own time in milliseconds. */
   readonly nowSql: () => string;
   readonly holder: string;
+  /** Until others may take it from one that does not renew it. */
+  readonly leaseMs: number;
   /** The life before this one, which is over. */
   readonly predecessor?: string | undefined;
   /** Nobody else can be alive on this database. */
   readonly soleWriter: boolean;
 }
 
-export const createRelayLease = ({ db, holder, nowSql, predecessor, soleWriter }: RelayLeaseOptions): RelayLease => {
+export const createRelayLease = ({ db, holder, leaseMs, nowSql, predecessor, soleWriter }: RelayLeaseOptions): RelayLease => {
   const leases = db.table('leases');
   const events = db.table('events');
   const take = (): Write =>
     db.sql(
       `INSERT INTO ${leases}(name, holder, until, numbered) VALUES ('relay', ?, ${nowSql()} + ?, 0) ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
       WHERE ${leases}.holder IN (?, ?) OR ${leases}.until <= ${nowSql()}${soleWriter ? ' OR 1 = 1' : ''}`,
-      [holder, LEASE_MS, holder, predecessor ?? ''],
+      [holder, leaseMs, holder, predecessor ?? ''],
       { expect: 1 },
     );
   const isFree = async (): Promise<boolean> => {
@@ -75,7 +76,7 @@ export const createRelayLease = ({ db, holder, nowSql, predecessor, soleWriter }
         return false;
       }
     },
-    guard: () => db.sql(`UPDATE ${leases} SET until = ${nowSql()} + ? WHERE name = 'relay' AND holder = ?`, [LEASE_MS, holder], { expect: 1 }),
+    guard: () => db.sql(`UPDATE ${leases} SET until = ${nowSql()} + ? WHERE name = 'relay' AND holder = ?`, [leaseMs, holder], { expect: 1 }),
     release: async () => void (await db.commit([db.sql(`UPDATE ${leases} SET until = 0 WHERE name = 'relay' AND holder = ?`, [holder])])),
   };
 };

@@ -90,7 +90,7 @@ describe('a durable listener', () => {
     };
     const relay = createDurableRelay({ installed: createInstalledStore([scribe([])]), hub, clock, log: silent });
     const db = storage.dbFor(kernelTables);
-    await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder: 'only', soleWriter: true }));
+    await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder: 'only', leaseMs: 30_000, soleWriter: true }));
     await db.commit([storage.event('agents', 'agent.spawned', { name: 'first' })]);
     relay.poke();
     await until(() => received.length === 2);
@@ -116,7 +116,7 @@ describe('a durable listener', () => {
     const storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: silent, onEvents: relay.poke, storeEvent: () => true });
     await storage.migrate(kernelTables, kernelMigrations);
     const db = storage.dbFor(kernelTables);
-    await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder: 'only', soleWriter: true }));
+    await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder: 'only', leaseMs: 30_000, soleWriter: true }));
     for (let n = 0; n < 6; n += 1) {
       await db.commit([storage.event('agents', 'agent.spawned', { name: `agent-${n}` })]);
       if (n === 0) await until(() => received.length === 1);

@@ -12,6 +12,8 @@ import { kernelMigrations, kernelTables } from '../../src/storage/kernel-tables.
 import { createDurableRelay, type DurableRelay } from '../../src/relay/durable-relay.js';
 import { createRelayLease } from '../../src/relay/relay-lease.js';
 
+/** Of the daemons here. */
+const LEASE_MS = 30_000;
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
 
 describeOnEngines('durable events of several daemons', (engine) => {
@@ -42,7 +44,7 @@ describeOnEngines('durable events of several daemons', (engine) => {
     const hub = { takesBatch: () => false, deliverTo: async (_id: string, event: string, data: unknown) => received.push(event === 'noted' ? data : [event, data]) > 0 };
     const relay = createDurableRelay({ installed: createInstalledStore([listener]), hub, clock, log: silent });
     relays.push(relay);
-    await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder, predecessor, soleWriter: false }));
+    await relay.open(db, createRelayLease({ db, nowSql: storage.nowSql, holder, leaseMs: LEASE_MS, predecessor, soleWriter: false }));
     return { relay, received };
   };
   const note = (...data: number[]) => db.commit(data.map((n) => storage.event('scribe', 'noted', n)));
@@ -131,7 +133,7 @@ describeOnEngines('durable events of several daemons', (engine) => {
     await until(() => received.length === 1);
     await relay.close();
     await note(2, 3, 4);
-    await createRelayLease({ db, nowSql: storage.nowSql, holder: 'other', soleWriter: false }).number();
+    await createRelayLease({ db, nowSql: storage.nowSql, holder: 'other', leaseMs: LEASE_MS, soleWriter: false }).number();
     await db.commit([db.sql('DELETE FROM kernel__events WHERE seq < 4', [])]);
 
     const later = await another('later', 'other');
