@@ -64,7 +64,7 @@ describeDaemonOnEngines('a purge through the daemon', () => {
     await say(id, '/btw is it a weaselword?', second);
     expect(await tablesWith('weaselword')).to.include.members(['journal__runs', 'sessions__sessions']);
 
-    await alice.expect(200, 'DELETE', `/api/sessions/${second}`);
+    await alice.expect(200, 'DELETE', `/api/sessions/${second}?erase=true`);
     expect(await tablesWith('weaselword')).to.deep.equal([]);
     expect(await tablesWith('otterword')).to.include('journal__runs');
   });
@@ -98,9 +98,19 @@ describeDaemonOnEngines('a purge through the daemon', () => {
     const wren = await agent('wren');
     const finch = await agent('finch');
     const [owner] = await rows(`SELECT owner_id FROM agents__agents WHERE id = '${finch}'`);
+    const current = async (agentId: string): Promise<string> => (await alice.expect(200, 'GET', `/api/agents/${agentId}/session`)).body.session_id;
     const erasures: ReadonlyArray<readonly [string, string, () => Promise<unknown>]> = [
-      [wren, 'zimessagez', () => alice.expect(200, 'DELETE', `/api/agents/${wren}/history`)],
-      [wren, 'xisessionx', async () => alice.expect(200, 'DELETE', `/api/sessions/${(await alice.expect(200, 'GET', `/api/agents/${wren}/session`)).body.session_id}`)],
+      [
+        wren,
+        'zimessagez',
+        async () => {
+          const id = await current(wren);
+          await alice.expect(200, 'DELETE', `/api/agents/${wren}/history`);
+          // From the bin, too.
+          await alice.expect(200, 'DELETE', `/api/sessions/${id}?erase=true`);
+        },
+      ],
+      [wren, 'xisessionx', async () => alice.expect(200, 'DELETE', `/api/sessions/${await current(wren)}?erase=true`)],
       [wren, 'jiagentwj', () => alice.expect(200, 'DELETE', `/api/agents/${wren}`)],
       [finch, 'kipersonk', () => kernel.daemon.parts.purges.purge({ ownerId: String(owner?.owner_id) })],
     ];
