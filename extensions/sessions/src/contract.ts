@@ -152,10 +152,12 @@ export const Titling = defineWork('title', '1.0.0', { input: Type.Object({ agent
 /** One turn of the cleaning up that [session] asks for. */
 export const Cleanup = defineWork('session-cleanup', '1.0.0', { input: Type.Object({ turn: Type.Integer() }), result: Type.Object({ deleted: Type.Integer() }) });
 
-export const Sessions = defineService('sessions', '1.4.0', {
+export const Sessions = defineService('sessions', '1.5.0', {
   /** How many sessions these agents have, by agent; agents without one are left out. */
   counts: method([Actor, Type.Array(Id), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), SessionCount), { what: 'reads your conversations' }),
   total: method([Actor], Type.Integer(), { what: 'reads your conversations' }),
+  /** How many conversations an agent that the actor may see has; versions of one count once. */
+  conversations: method([Actor, Id], Type.Integer(), { what: 'reads your conversations' }),
   /** The session that a caller names: it is there, or it is the agent's current one. Throws `invalid_session_id`, `session_not_found`. */
   named: method([Actor, AgentPlace, Id], SessionRef, { what: 'reads your conversations' }),
   /**

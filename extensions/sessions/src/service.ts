@@ -56,6 +56,7 @@ export const createSessionsService = (deps: SessionsDeps): ConversationService &
     },
     counts: (actor, agentIds, since) => readOneCached(counted, actor, agentIds, NO_SESSIONS, () => deps.store.counts(actor, agentIds, since)),
     total: (actor) => deps.store.total(actor),
+    conversations: (_actor, agentId) => deps.store.conversations(agentId),
     get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
     labelled: async (actor, agentId, label) => (await deps.store.labelled(actor, agentId, label)).map(toRef),
     agentOf: (sessionId) => deps.store.agentOf(sessionId),

@@ -14,6 +14,7 @@ import {
   ToolPreview,
   ToolStatus,
   Type,
+  defineGather,
   defineService,
   defineWork,
   method,
@@ -86,6 +87,14 @@ export const Tools = defineService('tools', '1.4.0', {
   forget: method([Actor, Type.String({ description: 'Session id' })], SealedWrites),
 });
 export type ToolsService = Service<typeof Tools>;
+
+/** Folders that a command of an agent may read in its sandbox, beside its workspace and its mounts: of a skill whose program it names. */
+export const CommandFolders = defineGather('command.folders', '1.0.0', {
+  policy: 'open',
+  budgetMs: 2_000,
+  subject: Type.Object({ actor: Actor, agentId: Type.String(), command: Type.String() }),
+  answer: Type.Array(Type.String({ description: 'Absolute; below `skills` of the home where it lies in the home' })),
+});
 
 /** A process of an agent: as long as it runs, its daemon holds the lease. Who finds a run that nobody holds knows that its daemon died. */
 export const ProcessWork = defineWork('tools.process', '1.0.0', {
