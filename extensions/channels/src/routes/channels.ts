@@ -2,7 +2,6 @@
 import { type Clock, type Events, type Ids, Nullable, OneOf, reply, type RouteDecl, routeGroup, type Secrets, Type } from '@svc/api';
 import type { Accounts } from '../accounts.js';
 import { ChannelFault } from '../adapters/adapter.js';
-import { acceptedWebhook } from '../adapters/webhook.js';
 import { channelErrors } from '../errors.js';
 import { isClosed, PLATFORMS } from '../registry/registry.js';
 import { Channel, type ChannelRows, configuredOr } from '../rows.js';
@@ -293,7 +292,7 @@ const inbound = (deps: ChannelRouteDeps): RouteDecl =>
     path: '/api/channels/{name}/webhook',
     summary: 'Send a message to an agent by a signed webhook',
     description:
-      'The body is JSON: `message`, `sender_id`, and perhaps `sender_name`, `thread_id`, `is_group`, `metadata`. Needs no API key. `X-Webhook-Signature: sha256=<hex>` is the HMAC-SHA256 of the exact bytes of the body under the secret of the channel; `X-Webhook-Timestamp`, in milliseconds, may differ by five minutes. The same `metadata.message_id` is one message. The answer goes to `callback_url`.',
+      'The body is JSON: `message`, `sender_id`, and perhaps `sender_name`, `thread_id`, `is_group`, `metadata`. Needs no API key. `X-Webhook-Signature: sha256=<hex>` is the HMAC-SHA256 of the exact bytes of the body under the secret of the channel; `X-Webhook-Timestamp`, in milliseconds, may differ by five minutes. The same `metadata.message_id` is one message. The answer goes to `callback_url`. `slack` is the Request URL for events of Slack, with its own signature by the signing secret of the app.',
     auth: 'public',
     cost: COST,
     permission: 'channels.write',
@@ -303,15 +302,16 @@ const inbound = (deps: ChannelRouteDeps): RouteDecl =>
     headers: Type.Object({
       'X-Webhook-Signature': Type.Optional(Type.String({ description: 'sha256= and 64 hexadecimal digits' })),
       'X-Webhook-Timestamp': Type.Optional(Type.String({ description: 'Milliseconds since 1970' })),
+      'X-Slack-Signature': Type.Optional(Type.String({ description: 'v0= and 64 hexadecimal digits, of Slack' })),
+      'X-Slack-Request-Timestamp': Type.Optional(Type.String({ description: 'Seconds since 1970, of Slack' })),
     }),
     errors: [403, 409],
-    responses: { 200: Type.Object({ status: OneOf(['accepted', 'duplicate', 'ignored']) }) },
-    handler: async ({ params, body, headers }) => {
-      if (params.name !== 'webhook') throw channelErrors.not_found(params.name);
+    responses: { 200: Type.Object({ status: OneOf(['accepted', 'duplicate', 'ignored']), challenge: Type.Optional(Type.String({ description: 'What Slack sent to see whose address it is' })) }) },
+    handler: async ({ params, body, headers, signal }) => {
+      const adapter = deps.accounts.adapterOf(params.name);
+      if (!adapter.accept) throw channelErrors.not_found(params.name);
       const account = configuredOr(await deps.accounts.find(params.name), params.name);
-      const connection = { account, secrets: deps.secrets, clock: deps.clock, ids: deps.ids, secret: (field: string) => deps.accounts.secretOf(account.name, field, account) };
-      const message = await acceptedWebhook(connection, headers, body as unknown as Uint8Array);
-      if (!message) return reply(200, { status: 'ignored' as const });
-      return reply(200, { status: (await deps.supervisor.receive(account, message)) ? ('accepted' as const) : ('duplicate' as const) });
+      const connection = deps.supervisor.connectionTo(account, adapter, AbortSignal.any([signal, deps.closing]), await deps.supervisor.placeOf(account.name));
+      return reply(200, await adapter.accept(connection, headers, body as unknown as Uint8Array));
     },
   });
