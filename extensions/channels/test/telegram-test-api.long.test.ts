@@ -69,7 +69,8 @@ describe('channels: telegram-test-api', function () {
     expect(telegram.calls('getUpdates') - polls, 'it waits as long as Telegram says').to.be.at.most(1);
     telegram.fail('getUpdates', undefined);
     expect(await inTime('heard second')).to.be.lessThan(HEARD_AGAIN_MS);
-    expect(await channel()).to.include({ connected: true, last_error: null });
+    const well = await until(async () => ((await channel()).connected ? channel() : undefined), 'it is connected again');
+    expect(well).to.include({ state: 'connected', last_error: null });
     await telegram.write('the third message');
     telegram.fail('sendMessage', { code: 429, description: 'Too Many Requests: retry after 1', retryAfter: 1 });
     await until(() => telegram.calls('sendMessage') >= 3, 'the answer is tried');

@@ -1,11 +1,12 @@
 /** Channels over HTTP: what there is, setting one up, testing it, and messages that come by HTTP. */
-import { type Clock, type Events, type Ids, Nullable, OneOf, reply, type RouteDecl, routeGroup, type Secrets, Type } from '@svc/api';
+import { type Clock, type Events, type Ids, OneOf, reply, type RouteDecl, routeGroup, type Secrets, Type } from '@svc/api';
 import type { Accounts } from '../accounts.js';
 import { ChannelFault } from '../adapters/adapter.js';
 import { channelErrors } from '../errors.js';
 import { isClosed, PLATFORMS } from '../registry/registry.js';
 import { Channel, type ChannelRows, configuredOr } from '../rows.js';
 import type { Supervisor } from '../supervisor.js';
+import { whatsappRoutes } from './whatsapp.js';
 
 export interface ChannelRouteDeps {
   readonly rows: ChannelRows;
@@ -58,8 +59,7 @@ export const channelRoutes = (deps: ChannelRouteDeps): RouteDecl[] => [
   sidecarConfigure(deps),
   test(deps),
   reload(deps),
-  qrStart(),
-  qrStatus(),
+  ...whatsappRoutes(deps),
   inbound(deps),
 ];
 
@@ -252,37 +252,6 @@ const reload = ({ supervisor }: ChannelRouteDeps): RouteDecl =>
     audit: 'channels_reloaded',
     responses: { 200: Type.Object({ status: Type.Literal('ok'), started: Type.Array(Type.String()) }) },
     handler: async () => reply(200, { status: 'ok' as const, started: await supervisor.restart() }),
-  });
-
-const WITHOUT_GATEWAY = 'svc has no gateway for WhatsApp Web. Connect WhatsApp with a program of your own under [[sidecar_channels]], or use the Cloud API of Meta with a webhook.';
-
-const qrStart = (): RouteDecl =>
-  route({
-    id: 'startWhatsappQr',
-    method: 'POST',
-    path: '/api/channels/whatsapp/qr/start',
-    summary: 'Start signing in to WhatsApp by QR code',
-    description: 'Needs a gateway for WhatsApp Web. Without one the answer is `available: false`, and says what to do.',
-    permission: 'channels.admin',
-    cost: COST,
-    responses: {
-      200: Type.Object({ available: Type.Boolean(), connected: Type.Boolean(), qr_data_url: Nullable(Type.String()), session_id: Nullable(Type.String()), message: Type.String() }),
-    },
-    handler: () => reply(200, { available: false, connected: false, qr_data_url: null, session_id: null, message: WITHOUT_GATEWAY }),
-  });
-
-const qrStatus = (): RouteDecl =>
-  route({
-    id: 'getWhatsappQrStatus',
-    method: 'GET',
-    path: '/api/channels/whatsapp/qr/status',
-    summary: 'Get how far a sign-in to WhatsApp is',
-    description: 'There is a sign-in only after `POST /api/channels/whatsapp/qr/start` answered with a `session_id`.',
-    query: Type.Object({ session_id: Type.Optional(Type.String({ maxLength: 200, format: 'uuid' })) }),
-    responses: { 200: Type.Object({ status: OneOf(['pending', 'scanned', 'authenticated']), connected: Type.Boolean(), expired: Type.Boolean(), message: Type.String() }) },
-    handler: () => {
-      throw channelErrors.no_qr_session();
-    },
   });
 
 const inbound = (deps: ChannelRouteDeps): RouteDecl =>
