@@ -1,5 +1,8 @@
 /** What tools declares to other areas: list, validate and execute, for runs, direct calls and MCP alike. */
 import {
+  ToolRequest,
+  ToolOutput,
+  definePipe,
   Actor,
   CallFacts,
   Need,
@@ -68,6 +71,12 @@ export type CallDecision = Plain<typeof CallDecision>;
 
 export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Boolean(), status: ToolStatus, origin: Type.Optional(Origin), files: Type.Optional(Type.Array(ToolFile)) });
 export type ToolResult = Plain<typeof ToolResult>;
+
+/**
+ * The result of a tool, right after it ran, for taps that take their time: only its text and where that came from can be changed. The guards of
+ * `tool.after` read what is made of it.
+ */
+export const ToolTransform = definePipe('tool.transform', '1.0.0', { policy: 'open', budgetMs: 35_000, remote: true, value: ToolOutput, context: ToolRequest });
 
 export const Tools = defineService('tools', '1.4.0', {
   all: method([], Type.Array(ToolInfo), { what: 'sees which tools there are' }),

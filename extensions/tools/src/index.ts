@@ -1,4 +1,4 @@
-import { CommandFolders, Tools } from './contract.js';
+import { CommandFolders, Tools, ToolTransform } from './contract.js';
 import * as contract from './contract.js';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
 import { AuditRecorded, auditFact, CheckpointTake, ToolAfter, ToolBefore, ToolMissed, ToolGrants, ToolList, ToolStart, defineExtension } from '@svc/api';
@@ -59,6 +59,7 @@ export default defineExtension({
       grants: ctx.hooks.use(ToolGrants),
       start: ctx.hooks.use(ToolStart),
       after: ctx.hooks.use(ToolAfter),
+      transform: ctx.hooks.define(ToolTransform),
       checkpoint: ctx.hooks.use(CheckpointTake),
       workspaces: createWorkspaces(ctx.files.root('workspaces')),
       schemas: ctx.schemas,
