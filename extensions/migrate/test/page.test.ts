@@ -43,9 +43,9 @@ describe('the panel Import', function () {
     expect([await bar.getAttribute('value'), await bar.getAttribute('max')]).to.deep.equal(['1', '4']);
     await page.getByRole('heading', { name: 'Report' }).waitFor();
     const rows = Object.fromEntries((await page.getByRole('table', { name: 'Report' }).getByRole('row').allInnerTexts()).map((text) => [text.split(/\s+/)[0], text.split(/\s+/).slice(1)]));
-    expect(rows.Agent).to.deep.equal(['2', '2', '0']);
-    expect(rows.Session).to.deep.equal(['3', '3', '0']);
-    expect(rows.Cron?.[1], 'jobs were not chosen').to.equal('0');
+    expect(rows.agent).to.deep.equal(['2', '2', '0']);
+    expect(rows.session).to.deep.equal(['3', '3', '0']);
+    expect(rows.cron?.[1], 'jobs were not chosen').to.equal('0');
     await page.getByText('6 of 6 messages').waitFor();
     await page.getByText('Skipped, with reasons').click();
     await page.getByRole('table', { name: 'Skipped, with reasons' }).getByText('channels stay off').first().waitFor();
