@@ -30,6 +30,7 @@ const PUBLIC = new Set([
   'GET /ui/panels/{extension}/{chunk}',
   'GET /ui/frames/{extension}/{panel}',
   'GET /api/auth/callback',
+  'GET /api/mcp/servers/{id}/auth/callback',
   'GET /api/auth/login',
   'GET /api/auth/login/{provider}',
   'GET /api/auth/providers',
@@ -59,6 +60,7 @@ const refusalsOf = (what: string): number[] => (/\/api\/(skillhub|clawhub-cn|aut
 const UNANSWERED: ReadonlyArray<readonly [RegExp, number]> = [
   [/ \/(ui\/frames|shared|api\/channels)\//, 404],
   [/^GET \/api\/auth\/(login|callback)/, 503],
+  [/^GET \/api\/mcp\/servers\/[^/]+\/auth\/callback/, 400],
   [/^POST \/api\/auth\/callback/, 400],
 ];
 
@@ -84,7 +86,7 @@ describe('authentication', () => {
       }
     };
 
-    it('only GET /, GET /api/health, the readiness probe, the files of pages, the agent card, what was shared by a link, where people log in and out, signed messages of channels, where a device brings its code, and /mcp are declared public', () => {
+    it('only GET /, GET /api/health, the readiness probe, the files of pages, the agent card, what was shared by a link, where people log in and out, signed messages of channels, where sign-ins at MCP servers come back, where a device brings its code, and /mcp are declared public', () => {
       const open = walk(kernel)
         .filter((one) => one.decl.auth === 'public')
         .map((one) => `${one.method} ${one.template}`);

@@ -9,6 +9,7 @@
  * U4  A credential has at most the role that the person behind it has now, and is nobody's once they are nobody we know.
  * U5  A person who is disabled has no key, no credential and no role, until they are enabled again.
  * U6  A provider in `[external_auth]` closes the daemon, with or without a key.
+ * U7  A sender of a channel is the one person whose `channel_bindings` name them; nobody where several do.
  */
 import { createHmac, hash, timingSafeEqual } from 'node:crypto';
 import { type Actor, type Role, actorFrom } from '@svc/api';
@@ -49,6 +50,12 @@ export interface Keyring {
   readonly hasOwnerKey: boolean;
   /** Who calls as this person for now; undefined for nobody we know. */
   callerOf(actorId: string, personId: string): Actor | undefined;
+  /** The id of the person whom `channel_bindings` name for this sender of a channel. */
+  boundTo(channel: string, sender: string): string | undefined;
+  /** The id of the person who came in as this actor; undefined where nobody can say. */
+  behind(actor: Pick<Actor, 'id' | 'ownerId' | 'role'>): string | undefined;
+  /** This person as somebody who calls now, with at most this role; undefined for nobody we know (any more). */
+  personAs(personId: string, role: Role): Actor | undefined;
   /** Whether the settings name this key. */
   isOfSettings(key: string): boolean;
   /** Ties a secret to this key. Whoever reads the binding without the secret can neither use it nor try keys by it. Undefined for a key that nobody has. */
@@ -90,7 +97,8 @@ export const createKeyring = (settings: KeySettings, revoked: ReadonlySet<string
   const isOpen = isWithoutKey && credentials.length === 0;
   const brought = new Map(people.flatMap((one) => (disabled.has(one.id) ? [] : rolesIn(one))));
   const signIns = settings.users.filter(({ name, oidc = [] }) => oidc.length > 0 && !disabled.has(`user:${name}`));
-  const ofUsers = [...keys.flatMap((key) => (key.source === 'users' && !isDisabled(key) ? [{ name: key.holder, role: key.role }] : [])), ...signIns];
+  const bound = settings.users.filter(({ name, channel_bindings: bindings = {} }) => Object.keys(bindings).length > 0 && !disabled.has(`user:${name}`));
+  const ofUsers = [...keys.flatMap((key) => (key.source === 'users' && !isDisabled(key) ? [{ name: key.holder, role: key.role }] : [])), ...signIns, ...bound];
   const roleOf = (ownerId: string): Role | undefined =>
     brought.get(ownerId) ?? RANKS.find((role) => (role === 'owner' ? ownerId === OWNER.ownerId : ofUsers.some((one) => one.role === role && `user:${one.name}` === ownerId)));
   const personOf = (personId: string): Standing | undefined => {
@@ -141,6 +149,21 @@ export const createKeyring = (settings: KeySettings, revoked: ReadonlySet<string
     callerOf: (actorId, personId) => {
       const person = personOf(personId);
       return person && actorFrom({ id: actorId, role: person.role, ownerId: person.ownerId });
+    },
+    boundTo: (channel, sender) => {
+      const [name, ...others] = new Set(
+        bound.filter(({ channel_bindings: bindings = {} }) => [Object.hasOwn(bindings, channel) ? (bindings[channel] ?? []) : []].flat().includes(sender)).map((one) => one.name),
+      );
+      return name === undefined || others.length > 0 ? undefined : `user:${name}`;
+    },
+    behind: ({ id, ownerId, role }) => {
+      if (role === 'system' || role === 'public') return undefined;
+      const person = credentials.find((one) => (one.actorId ?? one.id) === id)?.ownerId ?? (id.startsWith('user:') || id === OWNER.id ? id : ownerId === OWNER.ownerId ? undefined : ownerId);
+      return person !== undefined && personOf(person) ? person : undefined;
+    },
+    personAs: (personId, role) => {
+      const person = personOf(personId);
+      return person && actorFrom({ id: personId, role: lesser(role, person.role), ownerId: person.ownerId });
     },
     isOfSettings: (key) => namedBy(sha256(key)) !== undefined,
     bind: (key, secret) => {

@@ -32,6 +32,20 @@ export const serviceOf = ({ credentials, externalAuth, keyring, logins, people }
     const made = await logins.create(key, { isRemembered: false, forMs });
     return made && givenCookie({ headers: { host }, isSecure }, made.id, forMs)['set-cookie'];
   },
+  sender: async ({ channel, sender }) => {
+    await credentials.reading();
+    const person = keyring().boundTo(channel, sender);
+    // Admins say where a platform is: by that they must not become the owner.
+    return person === undefined ? undefined : keyring().personAs(person, 'admin');
+  },
+  personBehind: async (actor) => {
+    await credentials.reading();
+    return keyring().behind(actor);
+  },
+  personAs: async ({ personId, role }) => {
+    await credentials.reading();
+    return keyring().personAs(personId, role);
+  },
   find: async (key) => {
     await credentials.reading();
     const actor = keyring().find(key);

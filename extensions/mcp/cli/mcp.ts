@@ -7,6 +7,8 @@ import { entriesOfClient } from './client-config.js';
 
 const LONG_MS = 180_000;
 const POLL_MS = 500;
+/** As long as the sign-in may take. */
+const LOGIN_MS = 600_000;
 /** Of one call of an agent. */
 const SERVE_MS = 3_600_000;
 
@@ -53,6 +55,11 @@ export const define = (program: Command, action: Action): void => {
     .description('Stop a server, start it anew, and wait until it is connected')
     .argument('<name>')
     .action(action((cli, name: string) => reconnect(cli, name)));
+  mcp
+    .command('login')
+    .description('Sign in at a server in a browser, and wait until it is done')
+    .argument('<name>')
+    .action(action((cli, name: string) => login(cli, name)));
   mcp
     .command('serve')
     .description('Speak MCP over standard input and output, for clients that start a program')
@@ -151,6 +158,25 @@ const reconnect = async (cli: Cli, id: string): Outcome => {
   if (cli.json) cli.out.json(done);
   else cli.out.line(`${cli.out.green('✓')} ${done.id} is connected and has ${done.tool_count} tools.`);
   return EXIT.ok;
+};
+
+/** The address goes to a person: the browser may be on another machine. */
+const login = async (cli: Cli, id: string): Outcome => {
+  const daemon = await cli.daemon();
+  const { auth_url: url, server } = await daemon.call('startMcpServerAuth', { id });
+  if (!cli.json) cli.out.line(`Open this address in a browser, and sign in:\n${url}`);
+  const { auth } = await watched(cli.out, 'Waiting for the sign-in', untilSignedIn(daemon, id));
+  if (cli.json) cli.out.json({ server, auth_url: url, auth });
+  else if (auth.state === 'authorized') cli.out.line(`${cli.out.green('✓')} You are signed in at ${server}.`);
+  else cli.out.line(`${cli.out.red('✗')} ${auth.message ?? `The sign-in is not finished: ${auth.state}.`}`);
+  return auth.state === 'authorized' ? EXIT.ok : EXIT.failed;
+};
+
+const untilSignedIn = async (daemon: Awaited<ReturnType<Cli['daemon']>>, id: string): Promise<OutputOf<'getMcpServerAuth'>> => {
+  for (const deadline = Date.now() + LOGIN_MS; ; await new Promise((resolve) => setTimeout(resolve, POLL_MS))) {
+    const now = await daemon.call('getMcpServerAuth', { id });
+    if (now.auth.state !== 'pending_auth' || Date.now() > deadline) return now;
+  }
 };
 
 /** Each line is a message; answers come as they are ready. Notifications change nothing here. */

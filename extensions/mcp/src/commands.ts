@@ -2,7 +2,7 @@
 import type { CommandDecl, CommandWordDecl } from '@svc/api';
 
 export const commandWords: readonly CommandWordDecl[] = [
-  { word: 'mcp', summary: 'MCP servers: add, list, remove', usage: 'mcp list|catalog|add|show|remove|reconnect|logs|import|serve', order: 34, module: 'mcp' },
+  { word: 'mcp', summary: 'MCP servers: add, list, remove', usage: 'mcp list|catalog|add|show|login|logout|remove|reconnect|logs|import|serve', order: 34, module: 'mcp' },
 ];
 
 export const commands: readonly CommandDecl[] = [
@@ -32,5 +32,6 @@ export const commands: readonly CommandDecl[] = [
     confirm: 'Remove the MCP server {id}?',
     output: { kind: 'line', text: 'Removed {name}.' },
   },
+  { command: 'mcp logout', summary: 'sign out at a server: its tokens are deleted', operation: 'revokeMcpServerAuth', args: ['id'], output: { kind: 'line', text: 'Signed out at {server}.' } },
   { command: 'mcp reload', summary: 'read templates anew, and connect what is not connected', operation: 'reloadMcp', output: { kind: 'line', text: 'Reloaded; {new_connections} new connections.' } },
 ];

@@ -17,3 +17,21 @@ export const ServerRows = defineTable('servers', '1.0.0', {
 export type ServerRow = RowOf<typeof ServerRows>;
 
 export const McpChanged = defineEvent('mcp.changed', '1.0.0', Type.Object({ name: Type.String(), state: Type.String() }), { what: 'mcp', permission: 'mcp.read', id: 'name', state: 'state' });
+
+/** Sign-ins at servers; see sign-in/sign-in-store.ts. They are of the daemon, as the servers are. */
+export const SignInRows = defineTable('sign_ins', '1.0.0', {
+  columns: {
+    server: { kind: 'text', primaryKey: true },
+    /** JSON of a `SignIn`, without any secret. */
+    detail: { kind: 'text', notNull: true },
+    revision: { kind: 'integer', notNull: true },
+    updated_at: { kind: 'text', notNull: true },
+  },
+});
+export type SignInRow = RowOf<typeof SignInRows>;
+
+/** Which daemon refreshes the token of a server now: a refresh token works once. */
+export const RefreshRows = defineTable('refreshes', '1.0.0', {
+  columns: { server: { kind: 'text', primaryKey: true }, until: { kind: 'text', notNull: true } },
+});
+export type RefreshRow = RowOf<typeof RefreshRows>;

@@ -38,5 +38,18 @@ export const mcpErrors = defineErrors('mcp', {
   },
   too_slow: { status: 504, retry: true, message: (name: string, secs: number) => `The MCP server "${name}" did not answer within ${secs} s.`, hint: 'Set a larger timeout_secs for the server.' },
   other_site: { status: 403, retry: false, message: (origin: string) => `Pages of ${origin} may not use /mcp.`, hint: 'Add the origin to [api] cors_origins, or use a program.' },
+  no_sign_in: {
+    status: 400,
+    retry: false,
+    message: (name: string, why: string) => `Nobody can sign in at the MCP server "${name}": ${why}.`,
+    hint: 'Only servers with an address have a sign-in. For others, set their values with svc mcp add.',
+  },
+  sign_in_failed: {
+    status: 502,
+    retry: true,
+    message: (name: string, why: string) => `The sign-in at the MCP server "${name}" could not begin: ${why}`,
+    hint: 'Check the address of the server. If its authority registers no clients, set client_id under oauth, or set an Authorization header instead.',
+  },
+  sign_in_over: { status: 400, retry: false, message: () => 'This sign-in could not be finished: it is over, was begun elsewhere, or was refused.', hint: 'Begin it again: svc mcp login NAME.' },
   too_large: { status: 502, retry: false, message: (limit: number) => `The answer has more than ${limit} bytes, which is the limit for MCP servers.`, hint: 'Ask for less.' },
 });

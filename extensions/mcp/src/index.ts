@@ -1,10 +1,11 @@
-import { createTables, defineExtension, didYouMean, DoctorCheck } from '@svc/api';
+import { createTables, defineExtension, didYouMean, DoctorCheck, type ExtensionContext } from '@svc/api';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
 import { Runs, Uploads } from '@svc/ext-runs/contract';
 import { Tools } from '@svc/ext-tools/contract';
 import { suspicionsOf } from '@svc/ext-taint/contract';
 import { createCatalog } from './catalog/catalog.js';
 import { launched, type LaunchDeps, missingValues } from './client/launch.js';
+import type { LiveServer } from './client/live-server.js';
 import { commands, commandWords } from './commands.js';
 import { McpSection, McpServersSetting } from './config.js';
 import * as contract from './contract.js';
@@ -12,8 +13,11 @@ import { findingsOf } from './doctor.js';
 import { agentServerRoutes } from './routes/agent-routes.js';
 import { catalogRoutes } from './routes/catalog-routes.js';
 import { serverRoutes } from './routes/server-routes.js';
+import { signInRoutes } from './routes/sign-in-routes.js';
 import { mcpRoutes } from './server/mcp-routes.js';
 import { createServers, type Servers } from './servers.js';
+import { createSignInStore } from './sign-in/sign-in-store.js';
+import { type AuthShown, createSignIns, type SignInDeps } from './sign-in/sign-ins.js';
 import { createServerStore } from './store.js';
 import { createToolOffer } from './tools.js';
 
@@ -21,12 +25,15 @@ const TICK_MS = 1_000;
 /** The daemon answers first. */
 const START_MS = 200;
 
+/** The members of a context are no own properties of it. */
+const pickOf = ({ secrets, fetch, egress, clock, ids, log }: ExtensionContext): Omit<SignInDeps, 'store'> => ({ secrets, fetch, egress, clock, ids, log });
+
 const running = new WeakMap<object, Servers>();
 
 export default defineExtension({
   contract,
-  tables: [contract.ServerRows],
-  migrations: [createTables('0001_init', [contract.ServerRows])],
+  tables: [contract.ServerRows, contract.SignInRows, contract.RefreshRows],
+  migrations: [createTables('0001_init', [contract.ServerRows]), createTables('0002_sign_ins', [contract.SignInRows, contract.RefreshRows])],
   config: [McpServersSetting, McpSection],
   commands,
   commandWords,
@@ -36,19 +43,22 @@ export default defineExtension({
     const runs = ctx.services.optional(Runs);
     const tools = ctx.services.optional(Tools);
     const store = createServerStore(ctx);
-    const launch: LaunchDeps = { ctx, given: (name) => servers.given(name) };
+    const signIns = createSignIns({ ...pickOf(ctx), store: createSignInStore(ctx) });
+    const launch: LaunchDeps = { ctx, given: (name) => servers.given(name), access: (spec) => signIns.access(spec) };
     const servers: Servers = createServers({
       store,
       ...{ secrets: ctx.secrets, config: ctx.config, clock: ctx.clock, log: ctx.log, home: ctx.env('HOME') ?? '' },
       live: { clock: ctx.clock, log: ctx.log, schemas: ctx.schemas, version: ctx.version, missing: (spec) => missingValues(launch, spec), transport: (spec, events) => launched(launch, spec, events) },
-      offer: () => offer,
+      ...{ signIns, offer: () => offer },
       announce: (name, state) => ctx.events.publish(contract.McpChanged, { name, state }),
     });
     const offer = createToolOffer({ add: (tool) => ctx.tools.add(tool), server: (name) => servers.find(name), uploads: ctx.services.optional(Uploads) });
     const catalog = createCatalog({ root: ctx.files.root('mcp'), schemas: ctx.schemas });
     const near = (id: string, ids: readonly string[]): string => didYouMean(id, ids);
+    const signIn = (server: LiveServer): AuthShown => signIns.shown(server.spec, server.state());
     ctx.routes.add(
-      ...serverRoutes({ servers, catalog, clock: ctx.clock, near, showing: { offer, isInConfig: servers.isInConfig, suspicions: suspicionsOf } }),
+      ...serverRoutes({ servers, catalog, clock: ctx.clock, near, showing: { offer, isInConfig: servers.isInConfig, signIn, suspicions: suspicionsOf } }),
+      ...signInRoutes({ servers, signIns, signIn }),
       ...catalogRoutes({ catalog, servers, near }),
       ...agentServerRoutes({ agents, servers }),
       ...mcpRoutes({

@@ -48,6 +48,17 @@ const Sandbox = Type.Object(
   { ...closed, description: 'Runs the server in the sandbox of commands of agents (stdio only). Without it, it can do what the user who runs svc can' },
 );
 
+const OAuth = Type.Object(
+  {
+    auth_url: Type.Optional(Type.String({ maxLength: 2_000, pattern: '^https?://', description: 'Where people sign in; otherwise the server says it' })),
+    token_url: Type.Optional(Type.String({ maxLength: 2_000, pattern: '^https?://', description: 'Where tokens come from' })),
+    client_id: Type.Optional(Type.String({ minLength: 1, maxLength: 500, description: 'A client that you registered; otherwise svc registers itself' })),
+    client_secret_env: Type.Optional(Type.String({ pattern: ENV_NAME, description: 'The variable that holds the secret of that client' })),
+    scopes: Type.Optional(Type.Array(Type.String({ pattern: '^[!-~]{1,300}$' }), { maxItems: 100, description: 'What to ask for; otherwise what the server names' })),
+  },
+  { ...closed, description: 'How people sign in at a server with an address (OAuth). Needed only where the server does not say it' },
+);
+
 const Common = {
   template_id: Type.Optional(Type.String({ maxLength: 64, description: 'The template that it came from' })),
   timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 3_600, default: DEFAULT_TIMEOUT_SECS, description: 'Of one call; a progress notification starts it anew, ten times at most' })),
@@ -60,6 +71,7 @@ const Common = {
   headers: Type.Optional(Type.Array(Type.String({ pattern: HEADER, maxLength: 10_000 }), { maxItems: 50, description: '`Name: value`, stored in the vault; `Name` alone keeps the stored value' })),
   enabled: Type.Optional(Type.Boolean({ default: true, description: 'False: not started, and none of its tools is offered' })),
   sandbox: Type.Optional(Sandbox),
+  oauth: Type.Optional(OAuth),
   taint_scanning: Type.Optional(Type.Literal(true, { description: 'Always on' })),
 };
 
@@ -95,6 +107,7 @@ export interface ServerSpec {
   readonly headers: readonly string[];
   readonly enabled: boolean;
   readonly sandbox?: Plain<typeof Sandbox>;
+  readonly oauth?: Plain<typeof OAuth>;
 }
 
 /** Values that came with an entry, by name. */
@@ -108,11 +121,13 @@ const METADATA = /^(169\.254\.\d+\.\d+|100\.100\.100\.200|metadata\.google\.inte
 
 /** Splits names from values. Throws `mcp_bad_spec`. */
 export const readEntry = (entry: ServerEntry): { readonly spec: ServerSpec; readonly given: GivenValues } => {
-  const { name, transport, timeout_secs = DEFAULT_TIMEOUT_SECS, env = [], headers = [], enabled = true, template_id, sandbox } = entry;
+  const { name, transport, timeout_secs = DEFAULT_TIMEOUT_SECS, env = [], headers = [], enabled = true, template_id, sandbox, oauth } = entry;
   if (!new RegExp(SERVER_NAME).test(name)) throw mcpErrors.bad_spec(`the name ${JSON.stringify(name.slice(0, 100))} has other characters than letters, digits, ".", "_" and "-"`);
   checkTransport(transport);
   if (sandbox && transport.type !== 'stdio') throw mcpErrors.bad_spec('only a server that svc starts can have a sandbox');
-  const variables = env.map((text) => split(text, '='));
+  checkOAuth(transport, oauth);
+  const secretEnv = oauth?.client_secret_env;
+  const variables = [...env, ...(secretEnv === undefined ? [] : [secretEnv])].map((text) => split(text, '='));
   const lines = headers.map((text) => split(text, ':'));
   return {
     spec: {
@@ -124,6 +139,7 @@ export const readEntry = (entry: ServerEntry): { readonly spec: ServerSpec; read
       headers: [...new Set(lines.map(([key]) => key.toLowerCase()))],
       enabled,
       ...(sandbox ? { sandbox } : {}),
+      ...(oauth ? { oauth } : {}),
     },
     given: { env: withValue(variables), headers: withValue(lines.map(([key, value]) => [key.toLowerCase(), value?.trim()])) },
   };
@@ -148,6 +164,17 @@ const checkTransport = (transport: Transport): void => {
   if (!url || url.hostname === '') throw mcpErrors.bad_spec('"url" is not an address');
   if (url.username !== '' || url.password !== '') throw mcpErrors.bad_spec('"url" contains a user name or password; send an Authorization header in "headers"');
   if (METADATA.test(url.hostname)) throw mcpErrors.bad_spec(`${url.hostname} serves credentials of cloud machines, and no server there is ever connected`);
+};
+
+const checkOAuth = (transport: Transport, oauth: ServerEntry['oauth']): void => {
+  if (!oauth) return;
+  if (transport.type === 'stdio') throw mcpErrors.bad_spec('"oauth" is for servers with an address; a program signs in by itself');
+  if ((oauth.auth_url === undefined) !== (oauth.token_url === undefined)) throw mcpErrors.bad_spec('"oauth" needs "auth_url" and "token_url" together');
+  if (oauth.client_secret_env !== undefined && oauth.client_id === undefined) throw mcpErrors.bad_spec('"client_secret_env" needs "client_id"');
+  for (const text of [oauth.auth_url, oauth.token_url]) {
+    const url = text === undefined ? undefined : parsedUrl(text);
+    if (text !== undefined && (!url || url.hostname === '' || METADATA.test(url.hostname))) throw mcpErrors.bad_spec(`"oauth" contains ${text.slice(0, 200)}, which is no address to sign in at`);
+  }
 };
 
 /** A path may contain spaces. */

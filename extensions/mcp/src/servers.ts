@@ -12,6 +12,7 @@ import type { ServerTool } from './client/server-tools.js';
 import { McpServersSetting } from './config.js';
 import { mcpErrors } from './errors.js';
 import { envSecret, type GivenValues, headerSecret, readEntry, secretsOf, type ServerEntry, type ServerSpec } from './server-spec.js';
+import type { SignIns } from './sign-in/sign-ins.js';
 import { MAX_SERVERS, type ServerStore } from './store.js';
 import type { ToolOffer } from './tools.js';
 
@@ -49,6 +50,7 @@ export interface ServersDeps {
   readonly log: Logger;
   readonly home: string;
   readonly live: Omit<LiveDeps, 'changed'>;
+  readonly signIns: Pick<SignIns, 'load' | 'forget'>;
   readonly offer: () => ToolOffer;
   /** Told to pages. */
   announce(name: string, state: string): void;
@@ -195,8 +197,11 @@ const remove = async (all: All, server: LiveServer): Promise<void> => {
   all.held.delete(name);
   await Promise.all([server.stop(), offer(all)]);
   // Names may contain dots, so only what is exactly of this server goes.
-  for (const stored of await all.secrets.list(secretsOf(name))) if (/^(?:env|header|oauth)\./.test(stored.slice(secretsOf(name).length))) await all.secrets.delete(stored);
+  for (const stored of await all.secrets.list(secretsOf(name))) if (OWN_SECRET.test(stored.slice(secretsOf(name).length))) await all.secrets.delete(stored);
+  await all.signIns.forget(name);
 };
+
+const OWN_SECRET = /^(?:env\.[A-Za-z_][A-Za-z0-9_]*|header\..+)$/;
 
 /** Connecting is nobody's turn: it may take minutes. */
 const synced = async (all: All): Promise<readonly LiveServer[]> => {
@@ -227,6 +232,12 @@ const sync = async (all: All): Promise<readonly LiveServer[]> => {
     fresh.push(hold(all, spec, tools, revision, isInConfig));
   }
   await offer(all);
+  // Somebody signed in at another daemon.
+  if ([...all.held.values()].some(({ server }) => server.spec.transport.type !== 'stdio'))
+    for (const name of await all.signIns.load()) {
+      const server = all.held.get(name)?.server;
+      if (server && server.state().status === 'setup' && !fresh.includes(server)) fresh.push(server);
+    }
   return fresh;
 };
 

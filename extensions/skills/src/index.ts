@@ -1,6 +1,7 @@
 import { type Actor, createTables, defineExtension, DoctorCheck } from '@svc/api';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
 import { RunContext } from '@svc/ext-runs/contract';
+import { CommandFolders } from '@svc/ext-tools/contract';
 import { agentSkillRoutes } from './agent-routes.js';
 import { createAssigned } from './assigned.js';
 import { SkillsSection } from './config.js';
@@ -11,6 +12,7 @@ import { createLibrary, type Library } from './library.js';
 import { createPromptList } from './prompt.js';
 import { readRegistry } from './registry.js';
 import { SkillsResource } from './resources.js';
+import { foldersNamed } from './run/named-folders.js';
 import { skillRoutes } from './skill-routes.js';
 import { createScriptOffer } from './run/script-tools.js';
 import { readSkillTool } from './tool.js';
@@ -71,6 +73,7 @@ export default defineExtension({
       const text = prompts.of(agent.id, agent.manifest);
       return text === '' ? system : system === '' ? text : `${system}\n\n${text}`;
     });
+    ctx.hooks.tap(CommandFolders, async ({ actor, agentId, command }) => foldersNamed(library, assigned, (await agents.get(actor, agentId)).manifest, command));
     ctx.hooks.tap(DoctorCheck, () => findingsOf(library, isDisabled, exec));
     ctx.hooks.tap(AgentReview, ({ manifest: { skills: wanted = [] } }) => wanted.filter((name) => !library.find(name)).map((name) => `skills names "${name}", but there is no such skill now.`));
     ctx.config.onChange(SkillsSection, () => renew('', 'changed'));

@@ -100,6 +100,8 @@ export interface Adapter {
   readonly isKeyed: boolean;
   /** How long it remembers a key; for ever where it is left out. */
   readonly keyedForMs?: number;
+  /** Whether the platform says who sent a message. Where senders name themselves, nobody is linked to a person. */
+  readonly namesSenders: boolean;
   /** Who may write, where the settings say nothing. */
   readonly dmPolicy: 'respond' | 'allowed_only';
   /** Text of the setup, one step each. */

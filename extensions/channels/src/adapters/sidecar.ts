@@ -105,6 +105,7 @@ export const sidecar: Adapter = {
   id: 'sidecar',
   maxLength: 4_000,
   isKeyed: false,
+  namesSenders: true,
   dmPolicy: 'allowed_only',
   description: 'A platform that a program of yours connects.',
   difficulty: 'Hard',

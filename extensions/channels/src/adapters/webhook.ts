@@ -85,6 +85,7 @@ export const webhook: Adapter = {
   maxLength: 65_535,
   format: PLAIN,
   isKeyed: true,
+  namesSenders: false,
   dmPolicy: 'respond',
   description: 'Any program that can send and receive HTTP.',
   difficulty: 'Easy',

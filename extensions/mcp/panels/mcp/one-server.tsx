@@ -70,6 +70,7 @@ const Details = ({ server, onChanged }: { server: Server; onChanged: () => void 
         </Badge>
         {may('mcp.admin') && <Actions server={server} onChanged={onChanged} />}
       </div>
+      {server.transport.url !== undefined && <SignIn server={server} onChanged={onChanged} />}
       {server.error !== undefined && <pre class="code">{server.error}</pre>}
       <Facts
         rows={[
@@ -107,6 +108,45 @@ const Details = ({ server, onChanged }: { server: Server; onChanged: () => void 
       <Tools tools={server.tools} />
       <Section title={t('stderr')}>{server.stderr.length === 0 ? <p class="muted">{t('stderr_none')}</p> : <pre class="code">{server.stderr.join('\n')}</pre>}</Section>
     </div>
+  );
+};
+
+/** A link, and no window that opens by itself: browsers stop those. */
+const SignIn = ({ server: { name, auth_state: auth }, onChanged }: { server: Server; onChanged: () => void }) => {
+  const [url, setUrl] = useState<string>();
+  const isIn = auth.state === 'authorized';
+  const start = async (): Promise<void> => {
+    setUrl((await daemon.call('startMcpServerAuth', { id: name }, { timeoutMs: LONG_MS })).auth_url);
+    onChanged();
+  };
+  const end = async (): Promise<void> => {
+    await daemon.call('revokeMcpServerAuth', { id: name }, { timeoutMs: LONG_MS });
+    setUrl(undefined);
+    onChanged();
+  };
+  useEffect(() => {
+    if (isIn) setUrl(undefined);
+  }, [isIn]);
+  if (auth.state === 'not_required' || auth.state === 'unknown') return null;
+  return (
+    <Section title={t('sign_in_title')}>
+      <p>
+        {t(`auth_${auth.state}`)} {auth.message !== undefined && <span class="muted">{auth.message}</span>}
+      </p>
+      {may('mcp.admin') && (
+        <div class="row">
+          <Button icon="key" onPress={start}>
+            {t(isIn ? 'sign_in_again' : 'sign_in')}
+          </Button>
+          {isIn && <Button onPress={end}>{t('sign_out')}</Button>}
+          {url !== undefined && (
+            <a href={url} target="_blank" rel="noreferrer">
+              {t('sign_in_link', { name })}
+            </a>
+          )}
+        </div>
+      )}
+    </Section>
   );
 };
 

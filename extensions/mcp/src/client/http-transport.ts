@@ -17,8 +17,18 @@ export interface HttpDeps {
   readonly secretHeaders: Readonly<Record<string, SecretRef & { prefix?: string }>>;
   /** From config.toml. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Answered with 401: its header says where to sign in. */
+  /** Of a person who signed in. A header of the entry itself goes before it. */
+  readonly access?: Access;
+  /** Answered with 401, or with 403 for want of rights: its header says where to sign in. */
   refused(challenge: string): void;
+}
+
+/** The token of a sign-in. */
+export interface Access {
+  /** The one to use now, refreshed if it is about to end. */
+  current(): Promise<{ readonly header: SecretRef & { prefix?: string }; readonly serial: number } | undefined>;
+  /** The server refused this one. False: a person has to sign in. Throws `mcp_unavailable` while the authority is away. */
+  renew(serial: number): Promise<boolean>;
 }
 
 export const createHttpTransport = async (type: 'http' | 'sse', url: string, deps: HttpDeps): Promise<Transport> => {
@@ -30,19 +40,27 @@ export const createHttpTransport = async (type: 'http' | 'sse', url: string, dep
 type Fetch = (input: string | URL, init?: RequestInit) => Promise<Response>;
 
 export const fetchThrough =
-  ({ fetch, secretHeaders, headers, refused }: HttpDeps): Fetch =>
+  ({ fetch, secretHeaders, headers, access, refused }: HttpDeps): Fetch =>
   async (input, init = {}) => {
-    const answer = await fetch(String(input), {
-      purpose: 'server',
-      method: init.method ?? 'GET',
-      headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers },
-      secretHeaders,
-      idleTimeoutMs: IDLE_MS,
-      redirect: init.redirect === 'manual' || init.redirect === 'error' ? 'manual' : 'follow',
-      ...(typeof init.body === 'string' ? { body: init.body } : {}),
-      ...(init.signal ? { signal: init.signal } : {}),
-    } satisfies FetchInit);
-    if (answer.status === 401) refused(answer.headers['www-authenticate'] ?? '');
+    const send = (token: Awaited<ReturnType<Access['current']>>): Promise<FetchResponse> =>
+      fetch(String(input), {
+        purpose: 'server',
+        method: init.method ?? 'GET',
+        headers: { ...Object.fromEntries(new Headers(init.headers)), ...headers },
+        secretHeaders: { ...(token ? { authorization: token.header } : {}), ...secretHeaders },
+        idleTimeoutMs: IDLE_MS,
+        redirect: init.redirect === 'manual' || init.redirect === 'error' ? 'manual' : 'follow',
+        ...(typeof init.body === 'string' ? { body: init.body } : {}),
+        ...(init.signal ? { signal: init.signal } : {}),
+      } satisfies FetchInit);
+    const token = await access?.current();
+    let answer = await send(token);
+    if (answer.status === 401 && token && (await access?.renew(token.serial))) {
+      answer.cancel();
+      answer = await send(await access?.current());
+    }
+    const challenge = answer.headers['www-authenticate'] ?? '';
+    if (answer.status === 401 || (answer.status === 403 && /insufficient_scope/.test(challenge))) refused(challenge);
     return responseOf(answer);
   };
 

@@ -3,7 +3,7 @@ import type { Transport } from '@modelcontextprotocol/client';
 import { type AgentReach, type ChildHandle, type ExtensionContext, isSvcError, type SecretRef } from '@svc/api';
 import { mcpErrors } from '../errors.js';
 import { envSecret, type GivenValues, headerSecret, type ServerSpec } from '../server-spec.js';
-import { createHttpTransport } from './http-transport.js';
+import { type Access, createHttpTransport } from './http-transport.js';
 import type { TransportEvents } from './live-server.js';
 import { createStdioTransport } from './stdio-transport.js';
 
@@ -13,6 +13,7 @@ export interface LaunchDeps {
   readonly ctx: Ctx;
   /** Values that config.toml itself has. */
   given(server: string): GivenValues | undefined;
+  access(spec: ServerSpec): Access;
 }
 
 const envRef = (server: string, name: string): SecretRef => ({ secret: envSecret(server, name), env: name });
@@ -33,7 +34,8 @@ export const launched = async (deps: LaunchDeps, spec: ServerSpec, events: Trans
   const own = given(spec.name)?.headers ?? {};
   ctx.egress.allow(new URL(transport.url).origin, 'server');
   const secretHeaders = Object.fromEntries(spec.headers.filter((header) => own[header] === undefined).map((header) => [header, { secret: headerSecret(spec.name, header) }]));
-  return createHttpTransport(transport.type, transport.url, { fetch: ctx.fetch, secretHeaders, headers: own, refused: events.refused });
+  const access = spec.headers.includes('authorization') ? {} : { access: deps.access(spec) };
+  return createHttpTransport(transport.type, transport.url, { fetch: ctx.fetch, secretHeaders, headers: own, ...access, refused: events.refused });
 };
 
 type Stdio = Extract<ServerSpec['transport'], { type: 'stdio' }>;

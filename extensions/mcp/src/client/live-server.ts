@@ -258,21 +258,31 @@ const failed = (live: Live, server: LiveServer, error: unknown): void => {
   const why = reasonOf(live, error);
   const failures = live.state.failures + 1;
   log.warn('an MCP server is not connected', { server: live.spec.name, why, failures });
+  const needsPerson = isForPerson(live);
   void set(live, server, {
-    status: 'error',
+    status: needsPerson ? 'setup' : 'error',
     error: why,
     failures,
     lastError: `${clock.iso()} ${why}`,
     connectedSince: null,
-    nextAttemptAt: clock.now() + Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10)),
+    nextAttemptAt: needsPerson ? null : clock.now() + Math.min(MAX_RETRY_MS, FIRST_RETRY_MS * 2 ** Math.min(failures - 1, 10)),
   });
 };
+
+const refusalOf = ({ name, headers }: ServerSpec, challenge: string): string => {
+  if (headers.includes('authorization')) return 'It refuses the Authorization header (401). Set another one.';
+  const scope = /insufficient_scope/.test(challenge) ? /scope="([^"]{1,300})"/.exec(challenge)?.[1] : undefined;
+  return scope === undefined ? `It asks for a sign-in (401). Sign in with: svc mcp login ${name}` : `It asks for more rights (${scope}). Sign in again with: svc mcp login ${name}`;
+};
+
+/** Trying again changes nothing before somebody signs in. */
+const isForPerson = ({ spec, state }: Live): boolean => state.needsAuth !== null && !spec.headers.includes('authorization');
 
 const reasonOf = (live: Live, error: unknown): string => {
   const { lastEnd, spec, stderr, state } = live;
   const last = stderr.lines().slice(-LAST_LINES).join('\n');
   const said = last === '' ? '' : ` It wrote last:\n${last}`;
-  if (state.needsAuth !== null) return 'It asks for a sign-in (401). Sign in with svc mcp login, or set an Authorization header.';
+  if (state.needsAuth !== null) return refusalOf(spec, state.needsAuth);
   if (lastEnd) {
     const how = lastEnd.signal !== null ? `was ended by ${lastEnd.signal}` : `ended with exit code ${lastEnd.exitCode}`;
     return `Its program ${how}.${said}`;
@@ -304,6 +314,12 @@ const call = async (live: Live, server: LiveServer, tool: string, args: Readonly
       await deps.clock.sleep(60).catch(() => undefined);
       throw mcpErrors.unavailable(spec.name, `it ended during this call. ${live.state.error ?? ''}`.trim());
     }
+    if (isForPerson(live)) {
+      failed(live, server, error);
+      await close(live);
+      throw mcpErrors.unavailable(spec.name, live.state.error ?? '');
+    }
+    if (isSvcError(error)) throw error;
     if (isTimeout(error)) throw mcpErrors.too_slow(spec.name, spec.timeout_secs);
     throw mcpErrors.call_failed(spec.name, (error instanceof Error ? error.message : String(error)).slice(0, 2_000)).with({ cause: error });
   }

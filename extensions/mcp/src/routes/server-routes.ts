@@ -110,7 +110,15 @@ const addedEntry = async ({ catalog, near }: ServerRouteDeps, body: ServerBody):
   return entryOf(body, undefined, baseOf(template));
 };
 
-const baseOf = ({ id, transport, required_env = [] }: Template): Partial<ServerEntry> => ({ name: id, template_id: id, transport, env: required_env.map(({ name }) => name) });
+const baseOf = ({ id, transport, required_env = [], oauth }: Template): Partial<ServerEntry> => ({
+  ...{ name: id, template_id: id, transport, env: required_env.map(({ name }) => name) },
+  ...(oauth && transport.type !== 'stdio' ? { oauth: oauthOf(oauth) } : {}),
+});
+
+const oauthOf = ({ auth_url, token_url, scopes }: NonNullable<Template['oauth']>): NonNullable<ServerEntry['oauth']> => ({
+  ...(auth_url === undefined || token_url === undefined ? {} : { auth_url, token_url }),
+  ...(scopes === undefined ? {} : { scopes: [...scopes] }),
+});
 
 const replace = (deps: ServerRouteDeps): RouteDecl =>
   route({

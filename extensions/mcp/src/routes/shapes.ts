@@ -1,6 +1,7 @@
 /** How servers look over HTTP: names of what is secret, never a value. */
 import { Nullable, OneOf, type Plain, Type } from '@svc/api';
 import type { LiveServer } from '../client/live-server.js';
+import type { AuthShown } from '../sign-in/sign-ins.js';
 import type { ToolOffer } from '../tools.js';
 
 const StatusWord = OneOf(['connecting', 'connected', 'setup', 'error', 'disabled'], { description: '`setup`: values are missing. `connecting`: a first start may download the server' });
@@ -13,8 +14,8 @@ const ShownTool = Type.Object({
 
 export const AuthState = Type.Object({
   state: OneOf(['not_required', 'authorized', 'needs_auth', 'pending_auth', 'expired', 'error', 'unknown']),
-  expires_at: Type.Optional(Type.String()),
-  auth_url: Type.Optional(Type.String()),
+  expires_at: Type.Optional(Type.String({ description: 'When the token ends; it is refreshed before' })),
+  auth_url: Type.Optional(Type.String({ description: 'Where a sign-in goes on; shown by `GET /api/mcp/servers/{id}/auth/status` alone' })),
   message: Type.Optional(Type.String()),
 });
 
@@ -73,12 +74,21 @@ export type OneServer = Plain<typeof OneServer>;
 export interface Showing {
   readonly offer: Pick<ToolOffer, 'of'>;
   isInConfig(name: string): boolean;
+  signIn(server: LiveServer): AuthShown;
   /** The names of rules that the text breaks. */
   suspicions(text: string): readonly string[];
 }
 
-const common = ({ offer, isInConfig }: Showing, { spec, state }: LiveServer) => {
-  const { status, error, tools, warnings, protocol, needsAuth } = state();
+/** An address with the state of a sign-in is for those who may sign in. */
+const authState = ({ signIn }: Showing, server: LiveServer): AuthShown => {
+  const { auth_url: _url, ...shown } = signIn(server);
+  return shown;
+};
+
+const common = (showing: Showing, server: LiveServer) => {
+  const { offer, isInConfig } = showing;
+  const { spec, state } = server;
+  const { status, error, tools, warnings, protocol } = state();
   const names = new Map(offer.of(spec.name).map(({ tool, name }) => [tool.name, name]));
   return {
     name: spec.name,
@@ -95,7 +105,7 @@ const common = ({ offer, isInConfig }: Showing, { spec, state }: LiveServer) => 
     enabled: spec.enabled,
     sandboxed: spec.sandbox !== undefined,
     source: isInConfig(spec.name) ? ('config' as const) : ('api' as const),
-    auth_state: { state: needsAuth === null ? ('not_required' as const) : ('needs_auth' as const) },
+    auth_state: authState(showing, server),
     taint_scanning: true as const,
     protocol_version: protocol,
   };

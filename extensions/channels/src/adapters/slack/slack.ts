@@ -56,6 +56,7 @@ export const slack: Adapter = {
   maxLength: 3_000,
   format: SLACK,
   isKeyed: false,
+  namesSenders: true,
   dmPolicy: 'allowed_only',
   description: 'An app of Slack, in channels, threads and private chats.',
   difficulty: 'Medium',
