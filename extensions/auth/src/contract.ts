@@ -1,5 +1,5 @@
 /** What auth declares to other areas: who somebody is, when no request of theirs is at hand, and keys that areas issue for people. */
-import { Actor, defineAsk, type Plain, Role, SealedWrites, type Service, Type, defineService, method } from '@svc/api';
+import { Actor, defineAsk, defineGather, type Plain, Role, SealedWrites, type Service, Type, defineService, method } from '@svc/api';
 import { ExternalAuth, Provider } from './external-auth.js';
 
 export { type ExternalAuth, type Provider, providersOf } from './external-auth.js';
@@ -38,6 +38,14 @@ export const AuthLogout = defineAsk('auth.logout', '1.0.0', {
   budgetMs: 10_000,
   subject: Type.Object({ credential: Type.String(), origin: Type.String({ description: 'Address of this daemon, as the browser knows it' }) }),
   answer: Type.Object({ logoutUrl: Type.Union([Type.String(), Type.Undefined()]) }),
+});
+
+/** What devices are called, by credential; one that is left out has no name. */
+export const AuthDeviceNames = defineGather('auth.device-names', '1.0.0', {
+  policy: 'open',
+  budgetMs: 2_000,
+  subject: Type.Object({ ids: Type.Array(Type.String()) }),
+  answer: Type.Record(Type.String(), Type.String()),
 });
 
 export const Auth = defineService('auth', '1.4.0', {

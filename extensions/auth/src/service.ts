@@ -6,7 +6,7 @@ import { type ExternalAuth, providersOf } from './external-auth.js';
 import type { Keyring } from './keyring.js';
 import { givenCookie } from './logins/cookie.js';
 import type { Logins } from './logins/logins.js';
-import type { createPeople } from './people.js';
+import type { createPeople } from './people/arrivals.js';
 
 export interface ServiceDeps {
   readonly keyring: () => Keyring;

@@ -69,7 +69,7 @@ describe('the keyring', () => {
     expect(keyring.personAs('user:dora', 'admin')).to.deep.equal({ id: 'user:dora', role: 'admin', ownerId: 'owner' });
     expect(keyring.personAs('user:zoe', 'admin')).to.equal(undefined);
     const row = { id: 'user:ann', owner_id: 'user:ann', name: 'ann', email: null, source: 'users', role: null, set_role: null, disabled: 1, created_at: '', seen_at: null };
-    const device = { id: 'device:1', ownerId: 'user:dora', role: 'user' as const, keyHash: 'a'.repeat(64), seenAt: null, actorId: null, expiresAt: null };
+    const device = { id: 'device:1', ownerId: 'user:dora', role: 'user' as const, keyHash: 'a'.repeat(64), createdAt: '', seenAt: null, actorId: null, expiresAt: null };
     const after = createKeyring({ apiKey: 'k', apiKeyHash: '', users }, new Set(), { credentials: [device], people: [row] });
     expect([after.boundTo('telegram', '2'), after.personAs('user:ann', 'admin'), after.behind({ id: 'user:ann', role: 'user', ownerId: 'user:ann' })]).to.deep.equal([undefined, undefined, undefined]);
     expect(after.behind({ id: 'device:1', role: 'user', ownerId: 'owner' })).to.equal('user:dora');

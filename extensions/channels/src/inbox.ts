@@ -8,6 +8,7 @@
  *     linked acts as that person, in a conversation that no guest of the chat writes to.
  * I5  A run that fails is said to the sender, without its inner reasons.
  * I6  A message that its sender deletes gets no answer any more, and its run is stopped. An edit counts until the agent is asked.
+ * I7  What comes after the answer, such as a video, goes to the chat that asked, once, unless the sender took the message back.
  */
 import { type Actor, type Actors, type Clock, type Db, type Events, isSvcError, type Journal, type LeasedRun, type Logger, type ToolFile, type Write } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
@@ -49,6 +50,8 @@ export interface InboxDeps {
 export interface Inbox {
   /** True for a message that is new. Durable when this resolves. */
   receive(account: Account, message: Incoming, also?: readonly Write[]): Promise<{ readonly id: string; readonly isNew: boolean }>;
+  /** To the chat whose message is at the root of a run; undefined where none is. Durable when this resolves. */
+  deliverLate(late: { readonly rootId: string; readonly about: string; readonly message: string; readonly file?: ToolFile | undefined }): Promise<string | undefined>;
   /** Durable when this resolves. */
   change(account: Account, message: Changed, also?: readonly Write[]): Promise<void>;
 }
@@ -106,6 +109,14 @@ export const createInbox = (deps: InboxDeps): Inbox => {
       if (leased) void worker.take(leased);
       else if (!replayed) worker.poke();
       return { id, isNew: !replayed };
+    },
+    deliverLate: async ({ rootId, about, message, file }) => {
+      const root = await journal.get(actors.system('late files'), rootId);
+      if (root?.kind !== ChannelMessage.name) return undefined;
+      const { deliveryId } = root.input as { readonly deliveryId: string }; // what `receive` stored
+      const row = await db.system('a message of a channel').first<DeliveryRow>({ from: 'deliveries', where: { id: deliveryId } });
+      if (!row || row.status === 'ignored') return undefined;
+      return answer(deps, row, file ? fileKey(row, file) : `late:${row.id}:${about}`, message, file);
     },
     change: (account, message, also = []) => change(deps, account, message, also),
   };
@@ -346,7 +357,7 @@ const settled = async (deps: InboxDeps, run: LeasedRun, row: DeliveryRow, runId:
   const text = status === 'done' ? (result?.response ?? '') : status === 'failed' ? NO_ANSWER : '';
   if (text.trim() !== '') await answer(deps, row, `answer:${row.id}`, text);
   // Without a tool there is one turn, and no file.
-  for (const file of (result?.iterations ?? 0) > 1 ? await filesOf(deps, row, runId) : []) await answer(deps, row, `file:${row.id}:${file.id}`, file.name, file);
+  for (const file of (result?.iterations ?? 0) > 1 ? await filesOf(deps, row, runId) : []) await answer(deps, row, fileKey(row, file), file.name, file);
   await end(deps, run, row, status === 'done' ? 'answered' : 'failed', status === 'done' ? null : (error?.message ?? `the run was ${status}`));
   return true;
 };
@@ -370,9 +381,11 @@ const filesOf = async ({ sessions, actors, log }: InboxDeps, row: DeliveryRow, r
   }
 };
 
-const answer = async ({ outbox }: InboxDeps, row: DeliveryRow, key: string, text: string, file?: ToolFile): Promise<void> => {
+const fileKey = (row: DeliveryRow, file: ToolFile): string => `file:${row.id}:${file.id}`;
+
+const answer = async ({ outbox }: InboxDeps, row: DeliveryRow, key: string, text: string, file?: ToolFile): Promise<string> => {
   const { reply } = JSON.parse(row.facts) as Facts; // written by `receive`
-  await outbox.send(row.owner_id, {
+  return outbox.send(row.owner_id, {
     channel: row.channel,
     chat: row.chat,
     ...(row.thread === null ? {} : { thread: row.thread }),

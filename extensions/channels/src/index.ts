@@ -113,6 +113,7 @@ export default defineExtension({
       },
     });
     ctx.services.provide(contract.Channels, {
+      deliverLate: (late) => inbox.deliverLate(late),
       names: async () => [...new Set([...ADAPTERS.keys(), ...(await accounts.all()).map(({ name }) => name)])].filter((name) => name !== 'sidecar'),
       send: async (actor, message) => {
         const account = await assertConfigured(accounts, message.channel);

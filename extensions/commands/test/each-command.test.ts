@@ -5,6 +5,8 @@ import { expect } from 'chai';
 import { openChat } from '@svc/test/clients/chat-socket';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
 describe('a slash command', () => {
   let svc: ModelKernel;
   beforeEach(async () => {
@@ -107,7 +109,7 @@ describe('a slash command', () => {
     await said('in the second');
     const second = (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body.session_id;
     const { body } = await send('/reset');
-    expect(body.response).to.equal('This conversation is deleted. Your next message starts a new one.');
+    expect(body.response).to.equal(`This conversation is deleted. It can be restored until ${inDays(30)}. Your next message starts a new one.`);
     expect((await svc.http.get(`/api/sessions/${second}`)).status).to.equal(404);
     expect((await svc.http.get(`/api/sessions/${first}`)).status).to.equal(200);
     const now = (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body;
@@ -119,7 +121,7 @@ describe('a slash command', () => {
     for (const asked of ['/reset ALL', '/reset all 3'])
       expect((await send(asked)).body.response, asked).to.match(new RegExp(`Nothing is deleted yet\\. This deletes 2 conversations of ${name}, with all messages\\. To agree, send: /reset all 2$`));
     expect((await svc.http.get(`/api/sessions/${first}`)).status).to.equal(200);
-    expect(await said('/reset all 2')).to.equal(`2 conversations of ${name} are deleted. Your next message starts a new one.`);
+    expect(await said('/reset all 2')).to.equal(`2 conversations of ${name} are deleted. They can be restored until ${inDays(30)}. Your next message starts a new one.`);
     for (const id of [first, third]) expect((await svc.http.get(`/api/sessions/${id}`)).status).to.equal(404);
     expect((await svc.http.expect(200, 'GET', '/api/sessions')).body.total).to.equal(1);
   });

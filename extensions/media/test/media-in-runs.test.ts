@@ -91,7 +91,7 @@ describe('media in runs', function () {
       ['media_transcribe', { path: 'talk.wav', out_path: 'AGENTS.md' }],
       ['media_transcribe', { path: 'talk.wav', out_path: '../x.txt' }],
     ] as const)
-      expect((await ask(id, tool, { ...args, provider: 'elevenlabs' })).result, JSON.stringify(args)).to.match(/workspace|withheld/);
+      expect((await ask(id, tool, { ...args, provider: 'elevenlabs' })).result, JSON.stringify(args)).to.match(/workspace|withheld|Path traversal denied/);
     expect((await world.http.expect(200, 'GET', `/api/agents/${id}/files`)).body.files.map(({ name }: { name: string }) => name))
       .to.include('talk.txt')
       .and.not.include('x.txt');

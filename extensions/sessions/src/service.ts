@@ -34,7 +34,7 @@ const MAX_PROJECTED_ENTRIES = 4_000;
 const NO_SESSIONS: SessionCount = { all: 0, recent: 0 };
 
 /** All but what lists and closing serve. */
-export type ConversationService = Omit<SessionsService, 'context' | 'wipe' | 'erase' | 'describe' | 'recent' | 'counts'> & Pick<AtOnceService<SessionsService>, 'counts'>;
+export type ConversationService = Omit<SessionsService, 'context' | 'wipe' | 'remove' | 'erase' | 'describe' | 'recent' | 'counts'> & Pick<AtOnceService<SessionsService>, 'counts'>;
 
 /** `forget` drops what is kept in memory of a session, `rest` what nobody used for a while; those that are `gone` are counted no more. */
 export const createSessionsService = (deps: SessionsDeps): ConversationService & Pick<LogCache, 'forget' | 'rest'> & { gone(sessionIds: readonly string[]): void } => {

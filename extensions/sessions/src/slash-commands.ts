@@ -12,7 +12,7 @@ const LISTED_SESSIONS = 10;
 
 interface SlashDeps {
   readonly agents: Pick<AgentsService, 'get' | 'setSession'>;
-  readonly sessions: Pick<SessionsService, 'create' | 'erase' | 'wipe' | 'conversations' | 'recent' | 'compact' | 'context'>;
+  readonly sessions: Pick<SessionsService, 'create' | 'remove' | 'wipe' | 'conversations' | 'recent' | 'compact' | 'context'>;
   commit: Db['commit'];
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;
@@ -56,8 +56,9 @@ async function newSession({ agents, sessions, commit }: SlashDeps, { actor, agen
 async function reset({ agents, sessions }: SlashDeps, { actor, agentId, sessionId, args }: SlashCall): Promise<SlashAnswer> {
   const agent = await agents.get(actor, agentId);
   if (args === '') {
-    const current = await sessions.erase(actor, placeOf(agent), sessionId);
-    return { message: 'This conversation is deleted. Your next message starts a new one.', data: { session_id: current, deleted: 1 } };
+    const { sessionId: current, keptUntil } = await sessions.remove(actor, placeOf(agent), sessionId);
+    const message = `This conversation is deleted. ${restorable(keptUntil, 1)}Your next message starts a new one.`;
+    return { message, data: { session_id: current, deleted: 1, restorable_until: keptUntil } };
   }
   const wanted = ALL.exec(args);
   if (!wanted) throw sessionsErrors.reset_what(args);
@@ -65,9 +66,13 @@ async function reset({ agents, sessions }: SlashDeps, { actor, agentId, sessionI
   const count = await sessions.conversations(actor, agentId);
   if (count === 0) return { message: `${agent.name} has no conversations to delete.`, data: { deleted: 0 } };
   if (Number(agreed ?? Number.NaN) !== count) return askBeforeReset(agent.name, count, agreed);
-  const { sessionId: fresh } = await sessions.wipe(actor, placeOf(agent));
-  return { message: `${counted(count)} of ${agent.name} ${count === 1 ? 'is' : 'are'} deleted. Your next message starts a new one.`, data: { session_id: fresh, deleted: count } };
+  const { sessionId: fresh, keptUntil } = await sessions.wipe(actor, placeOf(agent));
+  const message = `${counted(count)} of ${agent.name} ${count === 1 ? 'is' : 'are'} deleted. ${restorable(keptUntil, count)}Your next message starts a new one.`;
+  return { message, data: { session_id: fresh, deleted: count, restorable_until: keptUntil } };
 }
+
+/** Days alone: nobody counts hours of a month. */
+const restorable = (until: string | null, count: number): string => (until === null ? '' : `${count === 1 ? 'It' : 'They'} can be restored until ${until.slice(0, 10)}. `);
 
 const ALL = /^all(?:\s+(\d{1,9}))?$/i;
 
