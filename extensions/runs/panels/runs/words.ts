@@ -4,6 +4,9 @@ import { words } from '@svc/kit';
 export const t = words({
   en: {
     title: 'Runs',
+    hooks: 'Hooks of plugins',
+    hook: 'Hook',
+    hook_result: 'Result',
     note: 'Every accepted message starts a run.',
     agent: 'Agent',
     any_agent: 'All agents',
@@ -118,6 +121,9 @@ export const t = words({
     ended_with: 'Result',
   },
   zh: {
+    hooks: '插件钩子',
+    hook: '钩子',
+    hook_result: '结果',
     title: '运行',
     note: '每条被接受的消息都会开始一次运行。',
     agent: '智能体',
