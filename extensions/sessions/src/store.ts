@@ -89,7 +89,10 @@ export const createSessionStore = (db: Db): SessionStore => {
       return Object.fromEntries((await Promise.all(reads)).flat().map(({ agent_id, n, recent }) => [agent_id, { all: Number(n), recent: Number(recent) }]));
     },
     total: (actor) => db.as(actor).count('sessions', { aside: null }),
-    conversations: (agentId) => db.system('conversations of an agent that the actor may see').count('sessions', { agent_id: agentId, aside: null, unchosen: null, messages: { gte: 1 } }),
+    conversations: async (agentId) => {
+      const sql = `SELECT COUNT(DISTINCT COALESCE(s.conversation_id, s.id)) AS n FROM ${sessions} s WHERE s.agent_id = ? AND s.aside IS NULL AND s.messages > 0`;
+      return Number((await db.system('conversations of an agent that the actor may see').readOne<{ n: number | string }>(sql, [agentId]))?.n ?? 0);
+    },
     find: async (actor, sessionId) => {
       const row = await db.as(actor).readOne<Row>(
         `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, s.model_provider, s.model_name, s.aside, e.seq AS seq, e.at AS at, e.run_id AS run_id

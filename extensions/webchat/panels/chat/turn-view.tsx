@@ -199,6 +199,7 @@ const noteOf = (turn: Turn): string | undefined => {
   if (finish === 'length') return t('cut');
   if (finish === 'content_filter') return t('filtered');
   if (isStopped(turn)) return t('stopped');
+  if (!live && run?.status === 'queued') return t('queued_here');
   return !live && run?.status === 'waiting' ? t('waiting') : undefined;
 };
 
