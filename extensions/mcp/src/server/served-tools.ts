@@ -3,6 +3,7 @@
  *
  * V1  Without a key: the tools of `[mcp] public_tools` and nothing else.
  * V2  With a key: `ask_agent`, and for owners and admins what `[tool_invoke]` allows. Each call runs for the caller and is decided like any direct call.
+ * V3  A client that asks for it hears every two seconds that an agent is at work. A call that ends stops the run.
  */
 import type { ContentBlock, Server, Tool } from '@modelcontextprotocol/server';
 import { type Actor, type Clock, isSvcError, matchesAny } from '@svc/api';
