@@ -118,6 +118,8 @@ const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
   'getModel: id': 'a name of the catalog',
   'deleteCustomModel: id': 'a name of the catalog',
   'getSessionByLabel: id': 'an agent id or a name',
+  'getWorkflowTemplate: id': 'a name, or the id of one that somebody saved',
+  'instantiateWorkflowTemplate: id': 'a name, or the id of one that somebody saved',
   'getAgentBudget: id': 'an agent id or a name',
   'updateAgentBudget: id': 'an agent id or a name',
   'getOpenaiResponse: id': 'resp_ and the run',

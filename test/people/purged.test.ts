@@ -77,6 +77,49 @@ describeDaemonOnEngines('a purge through the daemon', () => {
     expect(await tablesWith('magpieword')).to.deep.equal([]);
   });
 
+  /** Words are indexed soon after they are said, and other areas erase soon after a conversation is closed. */
+  const until = async (word: string, isThere: (tables: readonly string[]) => boolean): Promise<void> => {
+    for (let tries = 0; tries < 100 && !isThere(await tablesWith(word)); tries++) await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(await tablesWith(word), word).to.satisfy(isThere);
+  };
+  const atRest = async (): Promise<void> => {
+    for (let turn = 0; turn < 5; turn++) await kernel.daemon.parts.storage.tend();
+  };
+  /** Files of the home with the word in their bytes. An index stores small letters, and of a word what differs from the one before. */
+  const filesWith = async (word: string): Promise<string[]> => {
+    const found: string[] = [];
+    for (const entry of await readdir(home, { recursive: true, withFileTypes: true })) {
+      if (entry.isFile() && (await readFile(join(entry.parentPath, entry.name), 'latin1')).toLowerCase().includes(word.slice(2))) found.push(entry.name);
+    }
+    return found.sort();
+  };
+
+  it('leaves no word in any file of the home, once the database rests: of messages, a conversation, an agent and a person', async () => {
+    const wren = await agent('wren');
+    const finch = await agent('finch');
+    const [owner] = await rows(`SELECT owner_id FROM agents__agents WHERE id = '${finch}'`);
+    const erasures: ReadonlyArray<readonly [string, string, () => Promise<unknown>]> = [
+      [wren, 'zimessagez', () => alice.expect(200, 'DELETE', `/api/agents/${wren}/history`)],
+      [wren, 'xisessionx', async () => alice.expect(200, 'DELETE', `/api/sessions/${(await alice.expect(200, 'GET', `/api/agents/${wren}/session`)).body.session_id}`)],
+      [wren, 'jiagentwj', () => alice.expect(200, 'DELETE', `/api/agents/${wren}`)],
+      [finch, 'kipersonk', () => kernel.daemon.parts.purges.purge({ ownerId: String(owner?.owner_id) })],
+    ];
+    const isSqlite = engineInUse() === 'SQLite';
+    for (const [agentId, word, erase] of erasures) {
+      await say(agentId, `a ${word} is said`);
+      await until(word, (tables) => tables.includes('sessions__said'));
+      await atRest();
+      if (isSqlite) expect(await filesWith(word), word).to.include('svc.db');
+      await erase();
+      await until(word, (tables) => tables.length === 0);
+      await atRest();
+      // A rest soon after another one leaves the index as it is for a while.
+      for (let tries = 0; tries < 100 && (await filesWith(word)).length > 0; tries++) await new Promise((resolve) => setTimeout(resolve, 100));
+      await atRest();
+      expect(await filesWith(word), word).to.deep.equal([]);
+    }
+  });
+
   it('of a person takes all of it, also from the bytes of the database file', async () => {
     const id = await agent('swift');
     await say(id, `hello swallowword ${'x'.repeat(10_000)}`);

@@ -146,7 +146,7 @@ export type AgentEdit = Plain<typeof AgentEdit>;
 export const AgentEdited = Type.Object({ agent: Agent, warnings: Type.Array(Type.String(), { description: 'New warnings caused by the change' }) });
 export type AgentEdited = Plain<typeof AgentEdited>;
 
-export const Agents = defineService('agents', '1.2.0', {
+export const Agents = defineService('agents', '1.3.0', {
   /** Only agents the actor may see. Throws `agent_not_found`, `invalid_agent_id`. */
   get: method([Actor, Type.String()], Agent, { what: 'sees your agents, with their manifests and system prompts' }),
   /** By id, else by name. */
@@ -158,6 +158,8 @@ export const Agents = defineService('agents', '1.2.0', {
   modelsOf: method([Type.Array(Agent)], Type.Array(ModelChoice), { what: 'sees your agents, with their manifests and system prompts' }),
   spawn: method([Actor, SpawnRequest], Agent),
   kill: method([Actor, Type.String()], Type.Void()),
+  /** Until when something that is deleted now can be brought back; null where it is erased at once (`[trash] days`). */
+  keptUntil: method([], Nullable(Type.String({ description: 'ISO time' }))),
   /** What a manifest says, every default filled in, and what its writer should know; makes nothing. Throws `agents_invalid_manifest`, `manifest_too_large`. */
   read: method([Type.String({ description: 'The text of an agent.toml' })], Type.Object({ manifest: AgentManifest, warnings: Type.Array(Type.String()) }), { what: 'checks the text of a manifest' }),
   /**

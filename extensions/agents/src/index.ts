@@ -4,6 +4,7 @@ import { type Actor, AuditRecorded, auditFact, type ExtensionContext, KernelRead
 import { init } from '../migrations/0001_init.js';
 import { revision } from '../migrations/0002_revision.js';
 import { type Agent, AgentChanged, AgentColumns, AgentHalt, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, Agents, ResolveModel, type SpawnRequest, Templates } from './contract.js';
+import { TrashSection } from './config.js';
 import * as contract from './contract.js';
 import { ensureFirstAgent } from './first-agent.js';
 import { createLastActive, FLUSH_EVERY_MS, type LastActive } from './shown/last-active.js';
@@ -28,8 +29,11 @@ import { AgentRows, Marks, SpawnKeys } from './tables.js';
 import { agentSynonyms } from './synonyms.js';
 import { agentTools } from './tools.js';
 
+const DAY_MS = 86_400_000;
+
 export default defineExtension({
   contract,
+  config: [TrashSection],
   tables: [AgentRows, SpawnKeys, Marks],
   migrations: [init, revision],
   commandWords: [{ word: 'agent', summary: 'the agents', usage: 'agent list|new|show|edit|apply|set|…', order: 30, module: 'agent', synonyms: agentSynonyms }],
@@ -58,6 +62,10 @@ export default defineExtension({
       modelsOf,
       lastActive,
       purge: (agentId) => ctx.purge({ agentId }),
+      keptUntil: () => {
+        const { days } = ctx.config.get(TrashSection);
+        return days === 0 ? null : new Date(ctx.clock.now() + days * DAY_MS).toISOString();
+      },
       journal: ctx.journal,
       schemas: ctx.schemas,
       capabilities: ctx.capabilities,

@@ -20,6 +20,7 @@ export interface AgentsDeps extends EditDeps {
   purge(agentId: string): Promise<unknown>;
   readonly modelsOf: AgentsService['modelsOf'];
   readonly lastActive: Pick<LastActive, 'touch'>;
+  keptUntil(): string | null;
   readonly log: Logger;
 }
 
@@ -36,6 +37,7 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
   },
   read: async (text) => readText(deps, text),
   kill: (actor, agentId) => killAgent(deps, actor, agentId),
+  keptUntil: async () => deps.keptUntil(),
   edit: async (actor, agentId, { manifest, revision }) => editAgent(deps, actor, checkedId(agentId), patchOf(manifest, revision)),
   setModel: async (actor, agentId, { provider, model }) => (await editAgent(deps, actor, checkedId(agentId), patchOf({ model: { provider, model } }))).agent,
   setSuspended: (actor, agentId, isSuspended) => setSuspended(deps, actor, agentId, isSuspended),

@@ -82,6 +82,7 @@ export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
     lastActive: { touch: () => undefined },
     modelsOf: async (agents) => agents.map(({ manifest }) => manifest.model),
     purge,
+    keptUntil: () => null,
     schemas: createValueChecks(),
     capabilities: { declared: () => [] },
     ids,

@@ -9,6 +9,7 @@
  */
 import { type AuditFact, type ExtensionContext, isSvcError, type Write } from '@svc/api';
 import { commitmentOf, hashOf, NO_AGENT, sortedJson, textOf } from './format/entry.js';
+import { KEPT } from './format/erasures.js';
 import { TILE } from './format/merkle.js';
 import type { AuditStore, NewEntry, Tip } from './store.js';
 
@@ -85,7 +86,7 @@ const chained = ({ ids }: ChainDeps, tip: Tip, facts: readonly AuditFact[]): New
       timestamp: line(fact.at),
       event_type: line(fact.type),
       agent_id: fact.agentId === '' ? NO_AGENT : line(fact.agentId),
-      details: sortedJson({ ...fact.details, outcome: fact.outcome, personal: commitmentOf(salt, detail) }),
+      details: sortedJson({ ...fact.details, outcome: fact.outcome, personal: commitmentOf(salt, detail), [KEPT]: fact.ownerId !== ERASED }),
     };
     const body = textOf(fields);
     prev = hashOf(body);

@@ -127,6 +127,9 @@ const witnessed = async ({ ctx, store }: CheckpointDeps, url: string, older: num
   return text.endsWith('\n') ? text : `${text}\n`;
 };
 
+/** A vault that cannot be read says nothing of the log. */
+export const isKeyStored = async ({ secrets }: Pick<ExtensionContext, 'secrets'>): Promise<boolean> => (await secrets.where({ secret: SIGNING_KEY }).catch(() => undefined)) !== undefined;
+
 /** Whether a note is what the key that stands beside it has signed. */
 export const isAuthentic = ({ note, public_key: key }: Pick<CheckpointRow, 'note' | 'public_key'>): boolean => {
   const open = openNote(note);

@@ -1,10 +1,12 @@
-import { AuditRecorded, auditFact, DoctorCheck, defineExtension, EventsGap, HealthProbe, MetricsCollect, SecurityReport, StoragePurge, securityProbe } from '@svc/api';
+import { type AuditFact, AuditRecorded, auditFact, DoctorCheck, defineExtension, EventsGap, HealthProbe, MetricsCollect, SecurityReport, StoragePurge, securityProbe } from '@svc/api';
 import { createChain } from './chain.js';
-import { createCheckpoints } from './checkpoints.js';
+import { createCheckpoints, isKeyStored } from './checkpoints.js';
 import { commands, commandWords } from './commands.js';
 import { AuditSection } from './config.js';
 import { AuditEntered } from './contract.js';
 import * as contract from './contract.js';
+import { explainErasure } from './explain-erasure.js';
+import { DETAILS_TRIMMED } from './format/erasures.js';
 import { doctorFindings, healthProbe, lookAtTrail, metrics } from './reports.js';
 import { auditRoutes } from './routes.js';
 import { createStore } from './store.js';
@@ -41,7 +43,13 @@ export default defineExtension({
       const fact = auditFact(ctx, { type: 'audit_facts_dropped', actor: ctx.actors.system('the trail'), outcome: 'failed', details: { dropped: before - after - 1 } });
       return chain.enterLoss(fact, after, before);
     });
-    ctx.routes.add(...auditRoutes({ store, clock: ctx.clock, verify: () => verifyChain({ store, workers: ctx.workers, data: ctx.files.data, seen: chain.seen }) }));
+    ctx.routes.add(
+      ...auditRoutes({
+        store,
+        clock: ctx.clock,
+        verify: () => verifyChain({ store, workers: ctx.workers, data: ctx.files.data, seen: chain.seen, hasKey: () => isKeyStored(ctx), sleep: (ms) => ctx.clock.sleep(ms) }),
+      }),
+    );
     let signedAt = ctx.clock.mono();
     ctx.timers.every('sign', LOOK_EVERY_MS, async () => {
       if (ctx.clock.mono() - signedAt < settings().checkpoint_minutes * MS_PER_MINUTE) return;
@@ -51,11 +59,20 @@ export default defineExtension({
     ctx.timers.every('trim', TRIM_EVERY_MS, async () => {
       const days = settings().retention_days;
       if (days === 0) return;
-      const before = new Date(ctx.clock.now() - days * MS_PER_DAY).toISOString();
-      await store.trim(before, (first, last) => ctx.events.event(AuditRecorded, auditFact(ctx, { type: 'audit_trimmed', actor: ctx.actors.system('trimming'), details: { first, last } })));
+      // By whole days, so that the chain says once a day which details are gone.
+      const before = new Date(Math.floor(ctx.clock.now() / MS_PER_DAY - days) * MS_PER_DAY).toISOString();
+      const fact = (type: string, details: AuditFact['details']): AuditFact => auditFact(ctx, { type, actor: ctx.actors.system('trimming'), details });
+      await store.trim(
+        before,
+        (first, last) => ctx.events.event(AuditRecorded, fact('audit_trimmed', { first, last })),
+        () => chain.enter([fact(DETAILS_TRIMMED, { before })]),
+      );
     });
     // What is on its way gets its rows first; the daemon deletes them afterwards.
-    ctx.hooks.tap(StoragePurge, () => chain.settled());
+    ctx.hooks.tap(StoragePurge, async ({ ownerId }) => {
+      await chain.settled();
+      if (ownerId !== undefined) await explainErasure(ctx, store, chain, ownerId);
+    });
     const deps = { store, checkpoints };
     ctx.hooks.tap(DoctorCheck, () => doctorFindings(deps));
     ctx.hooks.tap(HealthProbe, () => healthProbe(deps));

@@ -89,7 +89,7 @@ export const auditRoutes = ({ store, verify, clock }: AuditRouteDeps): RouteDecl
     path: '/api/audit/verify',
     summary: 'Verify the audit trail',
     description:
-      'Hashes every entry again, and compares the log with all signed checkpoints, those in the data folder included. A trail that is not what was written is answered with 200 and `invalid`.',
+      'Hashes every entry and its personal details again, and compares the log with all signed checkpoints, those in the data folder included. Details that are missing must be explained by an entry about their erasure. A trail that is not what was written is answered with 200 and `invalid`.',
     permission: 'audit.admin',
     cost: 50,
     responses: { 200: Verification },

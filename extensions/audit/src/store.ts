@@ -51,6 +51,12 @@ export interface AuditStore {
   ids(actor: Actor, filter: EntryFilter, page: { limit: number; offset: number; after: string | undefined }): Promise<IdPage>;
   entries(ids: readonly number[]): Promise<Map<number, StoredEntry>>;
   details(actor: Actor, ids: readonly number[]): Promise<Map<number, DetailRow>>;
+  /** Of all that are stored between two entries. */
+  detailsBetween(first: number, last: number): Promise<DetailRow[]>;
+  /** Entries whose details belong to somebody, or did until they were erased; at most 10,000, ascending. */
+  heldBy(ownerId: string): Promise<number[]>;
+  /** The chain says that their details were erased. */
+  letGo(ids: readonly number[]): Promise<void>;
   segments(from: number, limit: number): Promise<SegmentRow[]>;
   segment(n: number): Promise<SegmentRow | undefined>;
   tileRoots(upTo: number): Promise<Uint8Array[]>;
@@ -61,14 +67,15 @@ export interface AuditStore {
   checkpoints(): Promise<CheckpointRow[]>;
   newestCheckpoint(): Promise<CheckpointRow | undefined>;
   addCheckpoint(row: CheckpointRow): Promise<void>;
-  /** Deletes what is older, and says which entries went: the first and the last. */
-  trim(before: string, also: (first: number, last: number) => Write): Promise<void>;
+  /** Deletes what is older, and says which entries went: the first and the last. Before personal details go, `explain` is waited for. */
+  trim(before: string, also: (first: number, last: number) => Write, explain: () => Promise<void>): Promise<void>;
 }
 
 const WHY = 'the audit trail';
 const SEGMENTS_PER_READ = 16;
 const MAX_CHECKPOINTS = 10_000;
 const TRIM_AT_ONCE = 500;
+const HELD_AT_ONCE = 10_000;
 
 export const createStore = (db: Db): AuditStore => {
   const all = db.system(WHY);
@@ -89,7 +96,7 @@ export const createStore = (db: Db): AuditStore => {
       await db.commit([
         db.insert(
           entries,
-          added.map(({ id, source, event_type, agent_id, body, hash, prev_hash }) => ({ id, source, event_type, agent_id, body, hash, prev_hash })),
+          added.map(({ id, source, event_type, agent_id, body, hash, prev_hash, personal }) => ({ id, source, event_type, agent_id, body, hash, prev_hash, holder: personal?.owner_id ?? null })),
         ),
         ...(details.length === 0 ? [] : [db.insert(Details.name, details)]),
         ...also,
@@ -118,6 +125,19 @@ export const createStore = (db: Db): AuditStore => {
       return found;
     },
     details: async (actor, ids) => new Map((await db.as(actor).select<DetailRow>({ from: Details.name, where: { id: [...ids] } })).map((row) => [row.id, row])),
+    detailsBetween: (first, last) =>
+      all.select<DetailRow>({ from: Details.name, columns: ['id', 'salt', 'detail'], where: { id: { gte: first, lte: last } }, order: [{ column: 'id' }], limit: HELD_AT_ONCE }),
+    heldBy: (ownerId) => heldBy(all, ownerId),
+    letGo: async (ids) => {
+      for (let at = 0; at < ids.length; at += TRIM_AT_ONCE)
+        await db.commit([
+          db.update(
+            entries,
+            ['id'],
+            ids.slice(at, at + TRIM_AT_ONCE).map((id) => ({ id, holder: null })),
+          ),
+        ]);
+    },
     segments: (from, limit) => all.select<SegmentRow>({ from: Segments.name, where: { n: { gte: from } }, order: [{ column: 'n' }], limit: Math.min(limit, SEGMENTS_PER_READ) }),
     segment,
     tileRoots: async (upTo) => {
@@ -133,7 +153,7 @@ export const createStore = (db: Db): AuditStore => {
     checkpoints: () => all.select<CheckpointRow>({ from: Checkpoints.name, order: [{ column: 'size' }], limit: MAX_CHECKPOINTS }),
     newestCheckpoint: () => all.first<CheckpointRow>({ from: Checkpoints.name, order: [{ column: 'size', descending: true }] }),
     addCheckpoint: async (row) => void (await db.commit([db.upsert(Checkpoints.name, ['size', 'key_id'], [{ ...row }])])),
-    trim: (before, also) => trim(db, before, also),
+    trim: (before, also, explain) => trim(db, before, also, explain),
   };
 };
 
@@ -177,11 +197,24 @@ const findIds = async (db: Db, actor: Actor, { event_type: type, agent_id: agent
   return { ids: rows.map(({ id }) => id), total, next };
 };
 
+/** Piece by piece: no index is written with each entry for what is asked so rarely. */
+const heldBy = async (all: Reader, ownerId: string): Promise<number[]> => {
+  const held: number[] = [];
+  const newest = (await all.first<EntryRow>({ from: Entries.name, columns: ['id'], order: [{ column: 'id', descending: true }] }))?.id ?? 0;
+  let from = (await all.first<EntryRow>({ from: Entries.name, columns: ['id'], order: [{ column: 'id' }] }))?.id ?? 0;
+  for (; from <= newest && held.length < HELD_AT_ONCE; from += HELD_AT_ONCE) {
+    const where: Where = { id: { gte: from, lt: from + HELD_AT_ONCE }, holder: ownerId };
+    held.push(...(await all.select<EntryRow>({ from: Entries.name, columns: ['id'], where, order: [{ column: 'id' }], limit: HELD_AT_ONCE })).map(({ id }) => id));
+  }
+  return held;
+};
+
 /** What is told of the personal goes by its own age, the rest by whole segments. */
-const trim = async (db: Db, before: string, also: (first: number, last: number) => Write): Promise<void> => {
+const trim = async (db: Db, before: string, also: (first: number, last: number) => Write, explain: () => Promise<void>): Promise<void> => {
   const all = db.system('trimming the audit trail');
-  for (;;) {
+  for (let isExplained = false; ; isExplained = true) {
     const old = await all.select<DetailRow>({ from: Details.name, columns: ['id'], where: { at: { lt: before } }, limit: TRIM_AT_ONCE });
+    if (old.length > 0 && !isExplained) await explain();
     if (old.length > 0) await db.commit([db.remove(Details.name, { id: old.map(({ id }) => id) })]);
     if (old.length < TRIM_AT_ONCE) break;
   }

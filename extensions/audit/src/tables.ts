@@ -12,6 +12,8 @@ export const Entries = defineTable('entries', '1.0.0', {
     body: { kind: 'text' },
     hash: { kind: 'text' },
     prev_hash: { kind: 'text' },
+    /** Whose details stand beside it; cleared once the chain says that they were erased. */
+    holder: { kind: 'text' },
   },
   unique: [['source'], ['prev_hash']],
   indexes: [
@@ -64,4 +66,4 @@ export const Checkpoints = defineTable('checkpoints', '1.0.0', {
 export type CheckpointRow = RowOf<typeof Checkpoints>;
 
 export const tables = [Entries, Segments, Details, Checkpoints] as const;
-export const migrations: readonly Migration[] = [createTables('0001_init', tables)];
+export const migrations: readonly Migration[] = [createTables('0001_init', tables, { later: ['holder'] }), { name: '0002_holder', up: (m) => m.addColumn('entries', 'holder', { kind: 'text' }) }];

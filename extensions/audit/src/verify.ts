@@ -5,9 +5,12 @@
  * V2  Every checkpoint, of the database and of the files beside it, has the root of what is stored now and a valid signature.
  *     So a chain that was computed anew, or cut, does not pass.
  * V3  What was trimmed is verified by its hashes alone.
+ * V4  Personal details are those that were hashed. Where they are missing, the chain says that they were erased or trimmed.
+ * V5  A log without an entry, whose key was used, was emptied.
  */
 import type { ExtensionContext } from '@svc/api';
 import { fieldsOf, GENESIS } from './format/entry.js';
+import { type Explanation, MISSING, type Missing, unexplained } from './format/erasures.js';
 import { createPeaks, TILE, type Peaks } from './format/merkle.js';
 import { openNote, isSignedBy, keyIdOf } from './format/note.js';
 import { fileNotes } from './checkpoints.js';
@@ -21,6 +24,9 @@ export interface VerifyDeps {
   readonly data: ExtensionContext['files']['data'];
   /** What this process knows to be written. */
   readonly seen: () => Tip | undefined;
+  /** Whether the key that signs checkpoints is stored. */
+  readonly hasKey: () => Promise<boolean>;
+  readonly sleep: (ms: number) => Promise<void>;
 }
 
 export interface Verdict {
@@ -40,6 +46,8 @@ export interface Verdict {
 const SEGMENTS_AT_ONCE = 8;
 const AT_ONCE = 12;
 const MAX_BROKEN = 100;
+/** In which a purge that deletes details also says so. */
+const PURGE_MS = 2_000;
 
 interface Claim {
   readonly where: 'database' | 'file';
@@ -48,8 +56,16 @@ interface Claim {
 }
 
 type Piece = VerifyInput['segments'][number];
+type Detail = NonNullable<Piece['details']>[number];
 
 export const verifyChain = async (deps: VerifyDeps): Promise<Verdict> => {
+  const verdict = await verifyOnce(deps);
+  if (!verdict.broken.some(({ problem }) => problem === MISSING)) return verdict;
+  await deps.sleep(PURGE_MS);
+  return verifyOnce(deps);
+};
+
+const verifyOnce = async (deps: VerifyDeps): Promise<Verdict> => {
   const { store } = deps;
   const problems: string[] = [];
   const tip = deps.seen();
@@ -112,12 +128,14 @@ interface Walk {
 }
 
 /** Hands pieces to the threads, a few at a time, and puts together what they say. */
-const createWalk = ({ workers }: Pick<VerifyDeps, 'workers'>, claims: readonly Claim[]): Walk => {
+const createWalk = ({ workers, store }: Pick<VerifyDeps, 'workers' | 'store'>, claims: readonly Claim[]): Walk => {
   const bySegment = new Map<number, Set<number>>();
   for (const { size } of claims) bySegment.set(Math.floor((size - 1) / TILE), (bySegment.get(Math.floor((size - 1) / TILE)) ?? new Set()).add(size));
   const cutsIn = (first: number, count: number): number[] => [...(bySegment.get(Math.floor((first - 1) / TILE)) ?? [])].filter((size) => size < first + count).map((size) => size - first + 1);
   const open = new Set<Promise<void>>();
   const broken: Broken[] = [];
+  const missing: Missing[] = [];
+  const explanations: Explanation[] = [];
   const roots = new Map<number, string>();
   const peaks = createPeaks();
   /** The root of what stands left of a segment, by the segment: of those that a checkpoint ends in. */
@@ -133,6 +151,8 @@ const createWalk = ({ workers }: Pick<VerifyDeps, 'workers'>, claims: readonly C
       .run(turn % 2 === 0 ? Verify : VerifyBeside, input)
       .then((output: VerifyOutput) => {
         broken.push(...output.broken);
+        missing.push(...output.missing);
+        explanations.push(...output.explanations);
         for (const { size, root } of output.roots) roots.set(size, rooted(left.get(Math.floor((size - 1) / TILE)), root));
       })
       .catch((error: unknown) => void failures.push(error))
@@ -144,12 +164,13 @@ const createWalk = ({ workers }: Pick<VerifyDeps, 'workers'>, claims: readonly C
       const prev = last;
       const pieces: Piece[] = [];
       let expected = from;
+      const details = await detailsOf(store, rows);
       for (const row of rows) {
         if (row.n !== expected) broken.push({ id: expected * TILE + 1, problem: `${(row.n - expected) * TILE} entries from here on are missing.` });
         const first = row.n * TILE + 1;
         const cuts = cutsIn(first, TILE);
         if (cuts.length > 0) left.set(row.n, peaks.copy());
-        pieces.push({ first, bodies: row.bodies, hashes: row.hashes, cuts });
+        pieces.push({ first, bodies: row.bodies, hashes: row.hashes, cuts, ...(row.bodies === null ? {} : { details: details(first, first + TILE - 1) }) });
         peaks.add(Buffer.from(row.root, 'hex'));
         length = first + TILE - 1;
         last = hashAt(row, TILE - 1);
@@ -166,17 +187,37 @@ const createWalk = ({ workers }: Pick<VerifyDeps, 'workers'>, claims: readonly C
         const cuts = isBehind ? cutsIn(first, run.length) : [];
         if (cuts.length > 0) left.set(Math.floor((first - 1) / TILE), peaks.copy());
         const prev = last;
+        const details = await store.detailsBetween(first, run.at(-1)?.id ?? first);
         length = run.at(-1)?.id ?? length;
         last = run.at(-1)?.hash ?? last;
-        await give({ prev, segments: [{ first, bodies: run.map(({ body }) => body).join('\n'), hashes: run.map(({ hash }) => hash.padEnd(64, ' ').slice(0, 64)).join(''), cuts }] });
+        await give({
+          prev,
+          segments: [
+            {
+              first,
+              bodies: run.map(({ body }) => body).join('\n'),
+              hashes: run.map(({ hash }) => hash.padEnd(64, ' ').slice(0, 64)).join(''),
+              cuts,
+              details: details.map(({ id, salt, detail }) => ({ id, salt, detail })),
+            },
+          ],
+        });
       }
     },
     end: async () => {
       await Promise.all(open);
       if (failures.length > 0) throw failures[0];
+      broken.push(...unexplained(missing, explanations).map(({ id }) => ({ id, problem: MISSING })));
       return { length, last, broken: broken.sort((a, b) => a.id - b.id), roots };
     },
   };
+};
+
+/** Of the entries of some segments, in one read. */
+const detailsOf = async (store: AuditStore, rows: readonly SegmentRow[]): Promise<(first: number, last: number) => Detail[]> => {
+  const whole = rows.filter(({ bodies }) => bodies !== null).map(({ n }) => n);
+  const found = whole.length === 0 ? [] : await store.detailsBetween(Math.min(...whole) * TILE + 1, (Math.max(...whole) + 1) * TILE);
+  return (first, last) => found.filter(({ id }) => id >= first && id <= last).map(({ id, salt, detail }) => ({ id, salt, detail }));
 };
 
 const rooted = (peaks: Peaks | undefined, part: string): string => Buffer.from((peaks ?? createPeaks()).rootWith(Buffer.from(part, 'hex'))).toString('hex');
@@ -210,10 +251,11 @@ const claimFaults = (claims: readonly Claim[], roots: ReadonlyMap<number, string
     return roots.get(size) === root ? [] : [`The first ${size} entries are not those that a checkpoint in the ${where} was signed over.`];
   });
 
-const wholeFaults = async ({ store }: VerifyDeps, tip: Tip | undefined, { length, last, trimmed }: { length: number; last: string; trimmed: number }): Promise<string[]> => {
+const wholeFaults = async ({ store, hasKey }: VerifyDeps, tip: Tip | undefined, { length, last, trimmed }: { length: number; last: string; trimmed: number }): Promise<string[]> => {
   const { count } = await store.indexed();
   return [
     ...(tip && (tip.id > length || (tip.id === length && tip.hash !== last)) ? [`This daemon has written ${tip.id} entries, and there are ${length}, or others: the end was changed.`] : []),
+    ...(length === 0 && (await hasKey()) ? ['The log is empty, and the key that signs it was used: all entries were removed.'] : []),
     ...(count >= length - trimmed ? [] : [`The index of the log has ${count} of ${length - trimmed} entries.`]),
   ];
 };

@@ -130,6 +130,7 @@ describe('the audit trail', function () {
     const { body } = await of(owner).expect(200, 'GET', '/api/audit/verify');
     expect([body.status, body.chain_length >= length]).to.deep.equal(['valid', true]);
     expect((await entries()).filter(({ actor }) => actor === 'user:bob')).to.deep.equal([]);
+    expect(JSON.parse((await found(({ event_type: type }) => type === 'audit_erased')).details).entries).to.match(/^\d+(-\d+)?( |$)/);
     const facts = await world.kernel.daemon.parts.storage.dbFor(kernelTables).system('what is stored of facts').read<{ data: string }>("SELECT data FROM kernel__events WHERE name = 'audit.recorded'");
     expect([facts.length > 1, facts.filter(({ data }) => data.includes('user:bob'))]).to.deep.equal([true, []]);
   });

@@ -208,7 +208,70 @@ describeOnEngines('the audit chain', function (engine) {
       [2, null, 'altered'],
       [1, 'user:alice', 'whole'],
     ]);
+    expect(faults(await trail.verify())).to.deep.equal([
+      { id: 2, problem: 'Its personal details are not those that were hashed.' },
+      { id: 3, problem: 'Its personal details are missing, and no erasure explains it.' },
+    ]);
+  });
+
+  it('V4 names entries of which it was changed who did it, wherever they stand, also in an export', async () => {
+    await whole(300);
+    const mallory = [7, 290].map((id) => ({ id, detail: '{"actor":"user:mallory"}' }));
+    await trail.db.commit([trail.db.update('details', ['id'], mallory), trail.db.remove('details', { id: [8, 291] })]);
+    expect((await trail.verify()).broken.map(({ id, problem }) => `${id} ${problem}`)).to.deep.equal([
+      '7 Its personal details are not those that were hashed.',
+      '8 Its personal details are missing, and no erasure explains it.',
+      '290 Its personal details are not those that were hashed.',
+      '291 Its personal details are missing, and no erasure explains it.',
+    ]);
+    expect((await verifyExport(exportLines(trail.store.reader))).problems).to.deep.equal([
+      'The personal details of entry 7 are not those that were hashed.',
+      'The personal details of entry 290 are not those that were hashed.',
+      'The personal details of entry 8 are missing, and no erasure explains it.',
+      'The personal details of entry 291 are missing, and no erasure explains it.',
+    ]);
+  });
+
+  it('V4 has each erasure explained by the chain, and nothing that was deleted beside it', async () => {
+    await trail.chain.enter([...facts(3), factOf(4, {}, BOB), ...facts(260, 5), factOf(265, {}, BOB), factOf(266, {}, BOB)]);
+    await trail.erase('user:bob');
     expect(faults(await trail.verify())).to.deep.equal([]);
+    expect((await verifyExport(exportLines(trail.store.reader))).problems).to.deep.equal([]);
+    const said = (await recent(trail.store, OWNER, { event_type: 'audit_erased' }, PAGE)).rows.map(({ details }) => JSON.parse(details).entries);
+    expect(said).to.deep.equal(['4 265-266']);
+    await trail.erase('user:bob');
+    expect((await trail.verify()).chain_length).to.equal(267);
+
+    await trail.db.commit([trail.db.remove('details', { id: [5, 6] })]);
+    expect((await trail.verify()).broken.map(({ id }) => id)).to.deep.equal([5, 6]);
+  });
+
+  it('V4 has details that were trimmed by their age explained by the chain', async () => {
+    await trail.chain.enter([factOf(1, { at: '2026-01-01T00:00:00.000Z' }), factOf(2)]);
+    await trail.store.trim(
+      '2026-02-01T00:00:00.000Z',
+      () => trail.db.remove('details', { id: -1 }),
+      () => trail.chain.enter([factOf(3, { type: 'audit_details_trimmed', details: { before: '2026-02-01T00:00:00.000Z' } })]),
+    );
+    expect(faults(await trail.verify())).to.deep.equal([]);
+    await trail.db.commit([trail.db.remove('details', { id: 2 })]);
+    expect((await trail.verify()).broken.map(({ id }) => id)).to.deep.equal([2]);
+  });
+
+  it('V4 takes entries from before the chain explained erasures as they are', async () => {
+    await trail.chain.enter([factOf(1)]);
+    await rewrite(1, (text) => textOf({ ...(fieldsOf(text) ?? never()), details: (fieldsOf(text) ?? never()).details.replace(',"personal_kept":true', '') }), true);
+    await trail.db.commit([trail.db.remove('details', { id: 1 })]);
+    expect(faults(await trail.verify())).to.deep.equal([]);
+  });
+
+  it('V5 finds a log that was emptied with its checkpoints, by its key', async () => {
+    expect(faults(await trail.verify())).to.deep.equal([]);
+    await whole(3);
+    await trail.checkpoints().sign('stop');
+    await trail.db.commit(['entries', 'details', 'checkpoints'].map((table) => trail.db.sql(`DELETE FROM ${trail.db.table(table)}`, [])));
+    for (const { name } of await trail.data.list('checkpoints')) await trail.data.remove(`checkpoints/${name}`);
+    expect(faults(await trail.verify())).to.deep.equal(['The log is empty, and the key that signs it was used: all entries were removed.']);
   });
 
   it('C3 has no personal details of somebody who was erased before the fact was entered', async () => {
@@ -227,14 +290,18 @@ describeOnEngines('the audit chain', function (engine) {
     await trail.checkpoints().sign('stop');
     const before = await leafHashes(trail.store, 0, 256);
     const gone: number[] = [];
-    await trail.store.trim('2026-02-01T00:00:00.000Z', (first, last) => {
-      gone.push(first, last);
-      return trail.db.remove('details', { id: -1 });
-    });
+    await trail.store.trim(
+      '2026-02-01T00:00:00.000Z',
+      (first, last) => {
+        gone.push(first, last);
+        return trail.db.remove('details', { id: -1 });
+      },
+      () => trail.chain.enter([factOf(601, { type: 'audit_details_trimmed', details: { before: '2026-02-01T00:00:00.000Z' } })]),
+    );
     const verdict = await trail.verify(trail.chain);
-    expect([gone, verdict.trimmed, verdict.chain_length, faults(verdict)]).to.deep.equal([[1, 256], 256, 600, []]);
+    expect([gone, verdict.trimmed, verdict.chain_length, faults(verdict)]).to.deep.equal([[1, 256], 256, 601, []]);
     expect(await leafHashes(trail.store, 0, 256)).to.deep.equal(before);
-    expect((await recent(trail.store, OWNER, {}, { ...PAGE, offset: 340 })).rows.map(({ id, state }) => [id, state])).to.deep.equal([260, 259, 258, 257].map((id) => [id, 'erased']));
+    expect((await recent(trail.store, OWNER, {}, { ...PAGE, offset: 341 })).rows.map(({ id, state }) => [id, state])).to.deep.equal([260, 259, 258, 257].map((id) => [id, 'erased']));
   });
 
   it('takes a clock that was stepped back as it is', async () => {

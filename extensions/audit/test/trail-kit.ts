@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Actor, type AuditFact, auditFact, type Db, type Dir, actorFrom } from '@svc/api';
+import { type Actor, type AuditFact, auditFact, type Db, type Dir, type ExtensionContext, actorFrom } from '@svc/api';
+import { systemActor } from '@svc/api/internal';
 import { openDir } from '@svc/platform/adapters/files/files-adapter';
 import { createSecrets } from '@svc/platform/adapters/secrets-adapter';
 import { systemClock } from '@svc/platform/clock/clock';
@@ -10,8 +11,9 @@ import { systemIds } from '@svc/platform/clock/ids';
 import { openStorage } from '@svc/platform/storage/storage';
 import type { TestEngine } from '@svc/testing';
 import { type Chain, createChain } from '../src/chain.js';
-import { type CheckpointService, createCheckpoints } from '../src/checkpoints.js';
+import { type CheckpointService, createCheckpoints, SIGNING_KEY } from '../src/checkpoints.js';
 import type { AuditConfig } from '../src/config.js';
+import { explainErasure } from '../src/explain-erasure.js';
 import { type AuditStore, createStore } from '../src/store.js';
 import { migrations, tables } from '../src/tables.js';
 import { type Verdict, verifyChain } from '../src/verify.js';
@@ -31,6 +33,8 @@ export interface Trail {
   checkpoints(settings?: Partial<AuditConfig>, fetch?: unknown): CheckpointService;
   /** As a process sees it that has just started. */
   verify(seen?: Chain): Promise<Verdict>;
+  /** As a purge does: the rows go, and the chain says so. */
+  erase(ownerId: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -76,7 +80,19 @@ export const openTrail = async (engine: TestEngine, under = tmpdir()): Promise<T
         store,
         settings: () => ({ required: [], retention_days: 90, checkpoint_entries: 100, checkpoint_minutes: 10, ...settings }),
       }),
-    verify: (seen) => verifyChain({ store, data, seen: () => seen?.seen(), workers: { run: async (_worker, input) => verifySegments(input as VerifyInput) as never } }),
+    erase: async (ownerId) => {
+      await db.commit([db.sql(`DELETE FROM ${db.table('details')} WHERE owner_id = ?`, [ownerId])]);
+      await explainErasure({ actors: { system: (purpose: string) => systemActor(purpose) } as ExtensionContext['actors'], clock, ids }, store, chain, ownerId);
+    },
+    verify: (seen) =>
+      verifyChain({
+        store,
+        data,
+        seen: () => seen?.seen(),
+        hasKey: async () => vault.has(SIGNING_KEY),
+        sleep: async () => undefined,
+        workers: { run: async (_worker, input) => verifySegments(input as VerifyInput) as never },
+      }),
     close: async () => {
       await storage.close();
       await rm(home, { recursive: true, force: true });

@@ -1,5 +1,5 @@
 import { createTables, type Migration } from '@svc/api';
-import { PeopleRows } from '../src/people-rows.js';
+import { PeopleRows } from '../src/people/people-rows.js';
 
 const tables = createTables('0004_people', [PeopleRows]);
 

@@ -15,12 +15,14 @@ export interface CallersDeps {
   readonly revocations: Revocations;
   readonly logins: Logins;
   readonly attempts: Attempts;
+  /** Somebody called with a key of the settings. */
+  readonly saw: (actor: Actor) => void;
   readonly bearer: (token: string) => Promise<Actor | undefined>;
   readonly presentedKey: (request: Pick<Admission, 'headers'>) => string | undefined;
 }
 
 /** Throws where it is nobody's. Answers at once for whoever is known. */
-export const createCallers = ({ attempts, bearer, credentials, keyring, logins, presentedKey, revocations }: CallersDeps) => {
+export const createCallers = ({ attempts, bearer, credentials, keyring, logins, presentedKey, revocations, saw }: CallersDeps) => {
   /** The headers of calls that came while there was no key: of one that stays they are the same object for as long as it lives. */
   const welcomed = new WeakSet<object>();
   const refused = (request: Admission, key: string): never => {
@@ -30,6 +32,7 @@ export const createCallers = ({ attempts, bearer, credentials, keyring, logins, 
   const seen = (actor: Actor): Actor => {
     const credential = actor.id === OWNER.id ? undefined : keyring().issuedBy(actor);
     if (credential) credentials.sawIfIssued(credential.id);
+    else saw(actor);
     return actor;
   };
   const authenticate = (request: Admission): Promise<Actor> | Actor => {

@@ -41,6 +41,17 @@ export const Users = Type.Array(
         }),
       ),
       email: Type.Optional(Type.String({ maxLength: 254, pattern: '^[^@\\s]+@[^@\\s]+$', description: 'Read where [external_auth] link_by_verified_email is set' })),
+      channel_bindings: Type.Optional(
+        Type.Record(
+          Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$' }),
+          Type.Union([Type.String({ minLength: 1, maxLength: 199 }), Type.Array(Type.String({ minLength: 1, maxLength: 199 }), { maxItems: 20 })]),
+          {
+            description:
+              'Who this person is on channels: the id of the sender, or several, by the name of the channel. Their messages act as this person. It holds on Telegram, Discord, Slack, Matrix and sidecars, where the platform says who sent a message',
+            examples: [{ telegram: '123456789' }],
+          },
+        ),
+      ),
     },
     { additionalProperties: false },
   ),

@@ -1,5 +1,5 @@
 /** What auth declares to other areas: who somebody is, when no request of theirs is at hand, and keys that areas issue for people. */
-import { defineAsk, type Plain, Role, SealedWrites, type Service, Type, defineService, method } from '@svc/api';
+import { Actor, defineAsk, defineGather, type Plain, Role, SealedWrites, type Service, Type, defineService, method } from '@svc/api';
 import { ExternalAuth, Provider } from './external-auth.js';
 
 export { type ExternalAuth, type Provider, providersOf } from './external-auth.js';
@@ -40,7 +40,15 @@ export const AuthLogout = defineAsk('auth.logout', '1.0.0', {
   answer: Type.Object({ logoutUrl: Type.Union([Type.String(), Type.Undefined()]) }),
 });
 
-export const Auth = defineService('auth', '1.3.0', {
+/** What devices are called, by credential; one that is left out has no name. */
+export const AuthDeviceNames = defineGather('auth.device-names', '1.0.0', {
+  policy: 'open',
+  budgetMs: 2_000,
+  subject: Type.Object({ ids: Type.Array(Type.String()) }),
+  answer: Type.Record(Type.String(), Type.String()),
+});
+
+export const Auth = defineService('auth', '1.4.0', {
   /** The role of whoever owns these rows, by the keys of now; nothing for nobody we know (any more). */
   roleOf: method([Type.String({ description: 'Owner id' })], Type.Union([Role, Type.Undefined()])),
   /** Whether callers must show a key. */
@@ -76,6 +84,12 @@ export const Auth = defineService('auth', '1.3.0', {
   arrive: method([Arrival], Type.Object({ arrived: Arrived, writes: SealedWrites })),
   /** Makes a browser known by this key. Answers with the text of `set-cookie`; undefined for a key that nobody has. */
   logIn: method([Type.Object({ key: Type.String(), host: Type.Optional(Type.String()), isSecure: Type.Boolean(), forMs: Type.Number() })], Type.Union([Type.String(), Type.Undefined()])),
+  /** Who a sender of a channel acts as, by `channel_bindings` of `[[users]]`; undefined for nobody, and where several people name the sender. An owner is an admin there. */
+  sender: method([Type.Object({ channel: Type.String(), sender: Type.String() })], Type.Union([Actor, Type.Undefined()])),
+  /** The person who came in as this actor, for `personAs` later; undefined where nobody can say. */
+  personBehind: method([Actor], Type.Union([Type.String(), Type.Undefined()])),
+  /** A person as they are now, with at most this role; undefined for somebody who is disabled, or not known any more. */
+  personAs: method([Type.Object({ personId: Type.String(), role: Role })], Type.Union([Actor, Type.Undefined()])),
   /** Whose key this is, if an area issued it. */
   find: method([Type.String({ description: 'The key' })], Type.Union([Type.Object({ credential: Type.String(), actorId: Type.String(), ownerId: Type.String(), role: Role }), Type.Undefined()])),
 });

@@ -9,7 +9,7 @@
 import { createHash } from 'node:crypto';
 import { AuthChanged, type Clock, type Db, type Events, type Ids, type Logger, type Role, type Write } from '@svc/api';
 import type { CredentialRow } from './credential-rows.js';
-import type { PersonRow } from './people-rows.js';
+import type { PersonRow } from './people/people-rows.js';
 
 export interface Credential {
   /** Who acts by it: `device:<id>`. */
@@ -18,6 +18,7 @@ export interface Credential {
   readonly role: Role;
   /** SHA-256 in hexadecimal digits. */
   readonly keyHash: string;
+  readonly createdAt: string;
   readonly seenAt: string | null;
   /** Who acts by it, where that is not its id. */
   readonly actorId: string | null;
@@ -138,10 +139,13 @@ export const createCredentials = ({ changed, clock, db, events, ids, log }: Cred
 export type Credentials = ReturnType<typeof createCredentials>;
 
 const credentialOf = (row: CredentialRow): Credential => ({
-  ...{ id: row.id, ownerId: row.owner_id, keyHash: row.key_hash, seenAt: row.seen_at, actorId: row.actor_id, expiresAt: row.expires_at },
+  ...{ id: row.id, ownerId: row.owner_id, keyHash: row.key_hash, createdAt: row.created_at, seenAt: row.seen_at, actorId: row.actor_id, expiresAt: row.expires_at },
   role: row.role as Role, // `issue` writes roles
 });
 
-/** When somebody was seen changes nothing of who may come in. */
+/** When somebody was seen changes nothing of who may come in, nor does a row of somebody whom the settings name. */
 const nameOf = ({ credentials, people }: Issued): string =>
-  JSON.stringify([credentials.map((one) => ({ ...one, seenAt: undefined })), people.map(({ id, role, set_role, disabled, name }) => [id, role, set_role, disabled, name])]);
+  JSON.stringify([
+    credentials.map((one) => ({ ...one, seenAt: undefined })),
+    people.flatMap(({ id, role, set_role, disabled, name }) => (role === null && set_role === null && disabled === 0 ? [] : [[id, role, set_role, disabled, name]])),
+  ]);

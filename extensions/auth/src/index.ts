@@ -1,13 +1,17 @@
-import { Auth, AuthBearer, AuthLogout } from './contract.js';
+import { Auth, AuthBearer, AuthDeviceNames, AuthLogout } from './contract.js';
 import * as contract from './contract.js';
-import { type Admission, AuthChanged, DoctorCheck, type DoctorFinding, type GreetingLine, HttpAuthenticate, HttpAuthorize, KernelGreet, KernelReady, defineExtension, textThatIsSet } from '@svc/api';
+import { type Admission, AuthChanged, DoctorCheck, HttpAuthenticate, HttpAuthorize, KernelGreet, KernelReady, defineExtension, openResource, textThatIsSet } from '@svc/api';
 import { ApiKeyHashSetting, ApiKeySetting, OwnerKeyHashSetting, UsersSetting } from './config.js';
 import { CredentialRows } from './credential-rows.js';
 import { bearerCaller } from './bearer.js';
 import { createCallers } from './callers.js';
 import { ExternalAuthSection } from './external-auth.js';
-import { createPeople } from './people.js';
-import { PeopleRows } from './people-rows.js';
+import { createPeople } from './people/arrivals.js';
+import { createDesk, type Desk } from './people/desk.js';
+import { PeopleRows } from './people/people-rows.js';
+import { People } from './people/resource.js';
+import { createSeen } from './people/seen.js';
+import { findingsOf, greetingOf, HASH_COMMAND, PLAIN_KEY } from './doctor.js';
 import { createCredentials } from './credentials.js';
 import { type Keyring, createKeyring } from './keyring.js';
 import { createAttempts } from './logins/attempts.js';
@@ -23,16 +27,26 @@ import { createRevocations, RevokedKeys } from './revocations.js';
 import { serviceOf } from './service.js';
 import { mayDo } from './roles.js';
 
-const PLAIN_KEY = 'config.toml contains the API key in plain text; its hash is enough.';
-const HASH_COMMAND = 'svc key hash --write';
 const SWEEP_MS = 5 * 60_000;
 const LOOK_MS = 5_000;
+const SEEN_MS = 60_000;
 
 export default defineExtension({
   contract,
   tables: [Logins, RevokedKeys, CredentialRows, PeopleRows],
   migrations: [loginTables, revokedKeysTable, credentialsTable, peopleTable],
   config: [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting, ExternalAuthSection],
+  resources: [People],
+  commandWords: [
+    {
+      word: 'people',
+      summary: 'who may come in, and what each holds',
+      usage: 'people list|show|disable|enable|role|sign-out',
+      order: 44,
+      module: 'people',
+      synonyms: [{ word: 'users', means: 'people list', runs: true }],
+    },
+  ],
   activate(ctx) {
     const build = (): Keyring =>
       createKeyring(
@@ -82,8 +96,13 @@ export default defineExtension({
       linksByEmail: () => ctx.config.get(ExternalAuthSection).link_by_verified_email,
     });
     ctx.services.provide(Auth, serviceOf({ keyring: () => keyring, credentials, logins, people, externalAuth: () => ctx.config.get(ExternalAuthSection) }));
+    const seen = createSeen({ db: ctx.db, clock: ctx.clock, log: ctx.log, rows: () => credentials.all().people });
     const bearer = bearerCaller({ ask: ctx.hooks.define(AuthBearer), keyring: () => keyring, reading: () => credentials.reading() });
-    ctx.hooks.tap(HttpAuthenticate, createCallers({ keyring: () => keyring, credentials, revocations, logins, attempts, bearer, presentedKey }));
+    ctx.hooks.tap(HttpAuthenticate, createCallers({ keyring: () => keyring, credentials, revocations, logins, attempts, bearer, presentedKey, saw: seen.saw }));
+    const desk = createDesk({
+      ...{ db: ctx.db, clock: ctx.clock, events: ctx.events, credentials, logOut, keyring: () => keyring },
+      ...{ users: () => ctx.config.get(UsersSetting), deviceNames: ctx.hooks.define(AuthDeviceNames) },
+    });
     ctx.events.on(AuthChanged, async () => {
       logins.forget();
       credentials.forget();
@@ -92,7 +111,9 @@ export default defineExtension({
     // The event may be lost on its way from another daemon.
     ctx.timers.every('look-at-revoked-keys', LOOK_MS, look);
     ctx.timers.every('sweep-logins', SWEEP_MS, () => logins.sweep());
+    ctx.timers.every('note-who-was-seen', SEEN_MS, () => seen.write());
     ctx.routes.add(
+      ...peopleRoutes(desk),
       ...loginRoutes({
         keyring: () => keyring,
         known: async (key) => {
@@ -122,63 +143,19 @@ export default defineExtension({
       if (keyring.isPlainInFile) ctx.log.warn(PLAIN_KEY, { fix: HASH_COMMAND });
     });
     ctx.hooks.tap(KernelGreet, () => greetingOf(keyring));
-    ctx.hooks.tap(DoctorCheck, () => [...findingsOf(keyring), ...revokedFindings(keyring), plainLoginFinding(sawPlainLogin)]);
+    ctx.hooks.tap(DoctorCheck, () => findingsOf(keyring, sawPlainLogin));
   },
   /** This generation may know other keys than the one before it. */
   start: (ctx) => ctx.events.publish(AuthChanged, {}),
 });
 
-const MADE_KEY = 'The daemon made the key itself (owner.key in the home), because programs run here that could reach its port.';
-
-const greetingOf = (keyring: Keyring): readonly GreetingLine[] => {
-  if (keyring.isOwnerKeyUsed) return [{ label: 'key', value: 'needed; svc sends it automatically', note: 'svc open opens the page; svc key show prints the key' }];
-  return keyring.isPlainInFile ? [{ label: 'key', value: PLAIN_KEY, note: HASH_COMMAND }] : [];
-};
-
-const findingsOf = (keyring: Keyring): readonly DoctorFinding[] => {
-  if (keyring.isWithoutKey && !keyring.isOpen)
-    return [
-      {
-        check: 'ApiKeyCheck',
-        result: 'warn',
-        message: 'No API key is set, and devices are paired: nobody but them can call.',
-        fix: 'Create a key: svc key new --write. Or remove the devices: svc devices remove.',
-      },
-    ];
-  if (keyring.isOpen)
-    return [
-      {
-        check: 'ApiKeyCheck',
-        result: 'warn',
-        message: 'No API key is set: anyone who can reach the port is the owner. The daemon creates a key before it starts a program that no sandbox blocks from the port.',
-        fix: 'Set api_key in config.toml, or SVC_API_KEY; svc key new makes one.',
-      },
-    ];
-  const isAsked: DoctorFinding = { check: 'ApiKeyCheck', result: 'pass', message: keyring.isOwnerKeyUsed ? `An API key is required. ${MADE_KEY}` : 'An API key is required.' };
-  return keyring.isPlainInFile ? [isAsked, { check: 'ApiKeyStorageCheck', result: 'warn', message: PLAIN_KEY, fix: HASH_COMMAND }] : [isAsked];
-};
-
-const revokedFindings = ({ revokedHolders }: Keyring): readonly DoctorFinding[] =>
-  revokedHolders.length === 0
-    ? []
-    : [
-        {
-          check: 'RevokedKeyCheck',
-          result: 'warn',
-          message: `The settings of this daemon name a key that was revoked at another daemon (${revokedHolders.join(', ')}); it is refused.`,
-          fix: 'Take it out of config.toml or SVC_API_KEY, or create another one: svc key new.',
-        },
-      ];
-
-const plainLoginFinding = (sawOne: boolean): DoctorFinding =>
-  sawOne
-    ? {
-        check: 'LoginTransportCheck',
-        result: 'warn',
-        message: 'Since this start, someone logged in from another machine without https: the key and the cookie were sent unencrypted.',
-        fix: 'Put a proxy with https in front of the daemon, and name its address in trusted_proxies.',
-      }
-    : { check: 'LoginTransportCheck', result: 'pass', message: 'No login from another machine without https since this start.' };
+const peopleRoutes = (desk: Desk) =>
+  openResource(People, {
+    list: () => desk.list(),
+    get: ({ key }) => desk.get(key),
+    update: ({ actor, body, item }) => desk.change(actor, item.id, body),
+    actions: { signOut: async ({ actor, item }) => ({ ended: await desk.signOut(actor, item.id) }) },
+  }).routes;
 
 /** `Authorization: Bearer`, `x-api-key`, or the WebSocket subprotocol `bearer.<key>`. */
 export function presentedKey(request: Pick<Admission, 'headers'>): string | undefined {

@@ -43,6 +43,9 @@ export const hasKey = ({ environment, apiKey, apiKeyHash, ownerKeyHash, users, e
   return marked.some(([schema, value]) => holdsCallerKey(schema, value, env));
 };
 
+/** Somebody may sign in elsewhere. */
+export const hasProvider = ({ externalAuth }: KeySettings): boolean => holdsCallerKey(ExternalAuth, externalAuth, {});
+
 export const keysOf = (settings: KeySettings): readonly KnownKey[] => {
   const keys: KnownKey[] = [];
   const environment = textThatIsSet(settings.environment);

@@ -6,7 +6,7 @@ import { type ExternalAuth, providersOf } from './external-auth.js';
 import type { Keyring } from './keyring.js';
 import { givenCookie } from './logins/cookie.js';
 import type { Logins } from './logins/logins.js';
-import type { createPeople } from './people.js';
+import type { createPeople } from './people/arrivals.js';
 
 export interface ServiceDeps {
   readonly keyring: () => Keyring;
@@ -31,6 +31,20 @@ export const serviceOf = ({ credentials, externalAuth, keyring, logins, people }
     await credentials.look();
     const made = await logins.create(key, { isRemembered: false, forMs });
     return made && givenCookie({ headers: { host }, isSecure }, made.id, forMs)['set-cookie'];
+  },
+  sender: async ({ channel, sender }) => {
+    await credentials.reading();
+    const person = keyring().boundTo(channel, sender);
+    // Admins say where a platform is: by that they must not become the owner.
+    return person === undefined ? undefined : keyring().personAs(person, 'admin');
+  },
+  personBehind: async (actor) => {
+    await credentials.reading();
+    return keyring().behind(actor);
+  },
+  personAs: async ({ personId, role }) => {
+    await credentials.reading();
+    return keyring().personAs(personId, role);
   },
   find: async (key) => {
     await credentials.reading();

@@ -51,6 +51,33 @@ describe('the keyring', () => {
     expect(['user:ann', 'user:bob', 'user:cy', 'owner', 'user:dora', ''].map(roleOf)).to.deep.equal(['admin', 'user', undefined, 'owner', undefined, undefined]);
   });
 
+  it('U5 U7 knows whom a sender of a channel is, the person behind a caller, and neither once they are disabled', () => {
+    const user = (name: string, role: 'user' | 'owner', channel_bindings: Record<string, string | string[]>) => ({ name, role, channel_bindings });
+    const users = [user('ann', 'user', { telegram: ['1', '2'] }), user('bob', 'user', { telegram: '3', slack: '1' }), user('cy', 'user', { telegram: '3' }), user('dora', 'owner', { telegram: '4' })];
+    const keyring = createKeyring({ apiKey: 'k', apiKeyHash: '', users });
+    expect([keyring.boundTo('telegram', '2'), keyring.boundTo('slack', '1'), keyring.boundTo('telegram', '4')]).to.deep.equal(['user:ann', 'user:bob', 'user:dora']);
+    for (const [channel, sender] of [
+      ['slack', '2'],
+      ['telegram', '3'],
+      ['telegram', ''],
+      ['constructor', '1'],
+      ['telegram2', '1'],
+    ] as const)
+      expect(keyring.boundTo(channel, sender), `${channel} ${sender}`).to.equal(undefined);
+    expect(keyring.personAs('user:ann', 'admin')).to.deep.equal({ id: 'user:ann', role: 'user', ownerId: 'user:ann' });
+    expect(keyring.personAs('user:ann', 'viewer')?.role).to.equal('viewer');
+    expect(keyring.personAs('user:dora', 'admin')).to.deep.equal({ id: 'user:dora', role: 'admin', ownerId: 'owner' });
+    expect(keyring.personAs('user:zoe', 'admin')).to.equal(undefined);
+    const row = { id: 'user:ann', owner_id: 'user:ann', name: 'ann', email: null, source: 'users', role: null, set_role: null, disabled: 1, created_at: '', seen_at: null };
+    const device = { id: 'device:1', ownerId: 'user:dora', role: 'user' as const, keyHash: 'a'.repeat(64), createdAt: '', seenAt: null, actorId: null, expiresAt: null };
+    const after = createKeyring({ apiKey: 'k', apiKeyHash: '', users }, new Set(), { credentials: [device], people: [row] });
+    expect([after.boundTo('telegram', '2'), after.personAs('user:ann', 'admin'), after.behind({ id: 'user:ann', role: 'user', ownerId: 'user:ann' })]).to.deep.equal([undefined, undefined, undefined]);
+    expect(after.behind({ id: 'device:1', role: 'user', ownerId: 'owner' })).to.equal('user:dora');
+    expect(after.behind({ id: 'owner', role: 'owner', ownerId: 'owner' })).to.equal('owner');
+    expect(after.behind({ id: 'oidc:unknown', role: 'owner', ownerId: 'owner' }), 'whose rights are the owner’s and who is not named').to.equal(undefined);
+    expect(after.behind({ id: 'system:runs', role: 'system', ownerId: 'user:bob' })).to.equal(undefined);
+  });
+
   it('reads a key from the bearer header, x-api-key and the WebSocket subprotocol', () => {
     expect(presentedKey({ headers: { authorization: 'Bearer k1' } })).to.equal('k1');
     expect(presentedKey({ headers: { 'x-api-key': 'k2' } })).to.equal('k2');

@@ -5,7 +5,21 @@ import type { LlmService } from '@svc/ext-llm/contract';
 import { budgetErrors } from './errors.js';
 import { lastDays, periodBegan, USAGE_PERIODS } from './periods.js';
 import { agentBudget, budgetRecord, NOTHING, tokensOf, usd } from './records.js';
-import { AgentBudget, AgentBudgetChange, AgentSpending, BudgetChange, BudgetRecord, ChangedBudget, DayUsage, LEAST_USD, ModelUsage, PeriodQuery, UsageInterval, UsageSummary, UsageTotal } from './shapes.js';
+import {
+  AgentBudget,
+  AgentBudgetChange,
+  AgentSpending,
+  BudgetChange,
+  BudgetRecord,
+  ChangedBudget,
+  DayUsage,
+  LEAST_USD,
+  ModelUsage,
+  PeriodQuery,
+  UsageInterval,
+  UsageSummary,
+  UsageTotal,
+} from './shapes.js';
 
 export interface BudgetDeps {
   readonly agents: Pick<AgentsService, 'find' | 'list' | 'edit'>;

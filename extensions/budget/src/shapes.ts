@@ -71,7 +71,10 @@ const budget = {
   alert_threshold: Type.Number({ description: 'A share of a limit, 0 to 1' }),
 };
 export const BudgetRecord = Type.Object(budget, { 'x-name': 'Budget' });
-export const ChangedBudget = Type.Object({ ...budget, warnings: Type.Array(Type.String(), { description: 'What is wrong in config.toml elsewhere; the limits hold all the same' }) }, { 'x-name': 'ChangedBudget' });
+export const ChangedBudget = Type.Object(
+  { ...budget, warnings: Type.Array(Type.String(), { description: 'What is wrong in config.toml elsewhere; the limits hold all the same' }) },
+  { 'x-name': 'ChangedBudget' },
+);
 
 export const AgentBudget = Type.Object(
   {

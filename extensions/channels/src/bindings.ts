@@ -3,6 +3,7 @@
  *
  * B1  A binding holds where every field of its rule fits. Of several, the most special one wins, and of equals the first.
  * B2  Then the choice made in the chat counts, the agent of the channel, and the first agent of the channel's owner.
+ * B3  A sender who is a person of svc is answered by agents that this person may use, and by their own first one where no other fits.
  */
 import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isUuid, type Plain, Type } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
@@ -51,7 +52,7 @@ export interface Bindings {
   /** By its position, or its id. Throws `channels_binding_not_found`. */
   remove(key: string): Promise<{ readonly index: number; readonly id: string }>;
   /** Who answers; undefined where there is no agent at all. */
-  agentFor(account: Account, message: Pick<Incoming, 'chat' | 'sender' | 'guild' | 'roles'>, chosen: string | undefined): Promise<Agent | undefined>;
+  agentFor(account: Account, message: Pick<Incoming, 'chat' | 'sender' | 'guild' | 'roles'>, chosen: string | undefined, person?: Actor): Promise<Agent | undefined>;
 }
 
 export interface BindingDeps {
@@ -69,7 +70,7 @@ export const createBindings = ({ db, clock, ids, events, actors, agents }: Bindi
     (await db.system('bindings of the daemon').select<BindingRow>({ from: 'bindings', order: [{ column: 'created_at' }, { column: 'id' }], limit: MAX_BINDINGS + 1 })).map(
       ({ id, owner_id: ownerId, agent, rule }) => ({ id, ownerId, agent, rule: JSON.parse(rule) as MatchRule }), // written by `add`
     );
-  const named = (ownerId: string, name: string): Promise<Agent | undefined> => agents.find(actors.of(ownerId), name);
+  const named = (ownerId: string, name: string, person: Actor | undefined): Promise<Agent | undefined> => agents.find(person ?? actors.of(ownerId), name);
   return {
     list,
     add: async (actor, agent, rule) => {
@@ -87,17 +88,18 @@ export const createBindings = ({ db, clock, ids, events, actors, agents }: Bindi
       await db.commit([db.remove('bindings', { id: found.id }, { expect: 1 }), changed()]);
       return { index, id: found.id };
     },
-    agentFor: async (account, message, chosen) => {
+    agentFor: async (account, message, chosen, person) => {
       const holding = (await list()).filter(({ rule }) => fits(rule, account.name, message)).sort((a, b) => weightOf(b.rule) - weightOf(a.rule));
       for (const { agent, ownerId } of holding) {
-        const found = await named(ownerId, agent);
+        const found = await named(ownerId, agent, person);
         if (found) return found;
       }
       for (const name of [chosen, textField(account, 'default_agent')]) {
-        const found = name === undefined || name === '' ? undefined : await named(account.ownerId, name);
+        const found = name === undefined || name === '' ? undefined : await named(account.ownerId, name, person);
         if (found) return found;
       }
-      return (await agents.list(actors.of(account.ownerId))).find(({ ownerId }) => ownerId === account.ownerId);
+      const asker = person ?? actors.of(account.ownerId);
+      return (await agents.list(asker)).find(({ ownerId }) => ownerId === asker.ownerId);
     },
   };
 };

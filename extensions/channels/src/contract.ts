@@ -22,9 +22,26 @@ export type ConnectionRow = RowOf<typeof ConnectionRows>;
 export const ChatRows = defineTable('chats', '1.0.0', { columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, agent_id: maybe, epoch: count, updated_at: text }, owner: 'owner_id' });
 export type ChatRow = RowOf<typeof ChatRows>;
 
-/** Who may write, and who asked to. */
-export const SenderRows = defineTable('senders', '1.0.0', {
-  columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, channel: text, sender: text, name: text, state: text, code: maybe, created_at: text, allowed_at: maybe },
+/** Who may write, who asked to, and who of them is a person of svc. */
+export const SenderRows = defineTable('senders', '1.1.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    owner_id: text,
+    channel: text,
+    sender: text,
+    name: text,
+    state: text,
+    code: maybe,
+    created_at: text,
+    allowed_at: maybe,
+    /** When the code was given, and in which chat. */
+    code_at: maybe,
+    code_chat: maybe,
+    /** Whom their messages act as, and the most that they may do. */
+    person_id: maybe,
+    person_role: maybe,
+    linked_at: maybe,
+  },
   owner: 'owner_id',
   indexes: [['code']],
 });
@@ -92,10 +109,25 @@ export const Outgoing = Type.Object({
 });
 export type Outgoing = Plain<typeof Outgoing>;
 
-export const Channels = defineService('channels', '1.1.0', {
+export const Channels = defineService('channels', '1.2.0', {
   /** Those that have an adapter, configured or not. */
   names: method([], Type.Array(Type.String()), { what: 'reads which channels there are' }),
   /** Durable when this resolves; the answer is the id of the delivery. Throws `channels_not_found`, `channels_not_configured`, `channels_no_recipient`. */
   send: method([Actor, Outgoing], Type.String(), { what: 'sends messages to the channels that are configured', changes: true }),
+  /**
+   * What was asked for in a chat and came after its answer, such as a video: to the chat whose message began all this. Undefined where none did. One file
+   * goes there once.
+   */
+  deliverLate: method(
+    [
+      Type.Object({
+        rootId: Type.String({ description: 'The run at the beginning' }),
+        about: Type.String({ description: 'What it is of: the same id without a file is the same message' }),
+        message: Type.String(),
+        file: Type.Optional(ToolFile),
+      }),
+    ],
+    Type.Union([Type.String(), Type.Undefined()]),
+  ),
 });
 export type ChannelsService = Service<typeof Channels>;

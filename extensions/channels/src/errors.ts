@@ -19,6 +19,7 @@ export const channelErrors = defineErrors('channels', {
   bad_signature: { status: 403, retry: false, message: (why: string) => `The message was not accepted: ${why}.`, hint: 'Sign the exact bytes of the body with the secret of the channel.' },
   bad_message: { status: 400, retry: false, message: (why: string) => `The message is not readable: ${why}.`, hint: 'Send JSON such as {"sender_id": "ada", "message": "Hello"}.' },
   no_code: { status: 404, retry: false, message: () => 'No sender waits with this code.', hint: 'Codes are valid for a day and can be used once. Ask the sender to write again.' },
+  no_person: { status: 409, retry: false, message: () => 'svc cannot say which person you are here.', hint: 'Sign in with a key of your own, or at your provider, and try again.' },
   sender_not_found: { status: 404, retry: false, message: (id: string) => `There is no sender ${id.slice(0, 100)}.`, hint: 'GET /api/channels/senders lists them.' },
   delivery_not_found: { status: 404, retry: false, message: (id: string) => `There is no delivery ${id.slice(0, 100)}.`, hint: 'GET /api/channels/deliveries lists them.' },
   not_retryable: { status: 409, retry: false, message: (state: string) => `The delivery is ${state} and cannot be sent again.`, hint: 'Only failed and unknown deliveries can be retried.' },

@@ -4,11 +4,13 @@
  * I1  A message is a row before the platform may forget it. The same message again, at this daemon or another, is the same row.
  * I2  The place where the platform is read from next is stored with the message, in one commit.
  * I3  In one chat, messages are answered in the order in which they came. A command does not wait for the answer before it.
- * I4  Who wrote it is nobody of svc: the text is from outside, belongs to the owner of the agent, and begins no command of svc.
+ * I4  Who is not linked to a person is nobody of svc: the text is from outside, belongs to the owner of the agent, and begins no command of svc. Who is
+ *     linked acts as that person, in a conversation that no guest of the chat writes to.
  * I5  A run that fails is said to the sender, without its inner reasons.
  * I6  A message that its sender deletes gets no answer any more, and its run is stopped. An edit counts until the agent is asked.
+ * I7  What comes after the answer, such as a video, goes to the chat that asked, once, unless the sender took the message back.
  */
-import { type Actors, type Clock, type Db, type Events, isSvcError, type Journal, type LeasedRun, type Logger, type ToolFile, type Write } from '@svc/api';
+import { type Actor, type Actors, type Clock, type Db, type Events, isSvcError, type Journal, type LeasedRun, type Logger, type ToolFile, type Write } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { RunEnds, RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
@@ -18,6 +20,7 @@ import type { Adapter, Changed, Incoming } from './adapters/adapter.js';
 import type { Bindings } from './bindings.js';
 import { ChannelChanged, ChannelMessage, type ChatRow, type DeliveryRow, type DeliveryState } from './contract.js';
 import { uuidV5 } from './ids.js';
+import { type Links, nameOfPerson } from './links.js';
 import type { Outbox } from './outbox.js';
 import type { Senders } from './senders.js';
 import type { Typing } from './typing.js';
@@ -36,6 +39,9 @@ export interface InboxDeps {
   readonly accounts: Accounts;
   readonly bindings: Bindings;
   readonly senders: Senders;
+  readonly links: Links;
+  /** Why this person may not write to agents; undefined where they may. */
+  mayWrite(actor: Actor): Promise<string | undefined>;
   readonly outbox: Outbox;
   readonly typing: Typing;
   readonly closing: AbortSignal;
@@ -44,6 +50,8 @@ export interface InboxDeps {
 export interface Inbox {
   /** True for a message that is new. Durable when this resolves. */
   receive(account: Account, message: Incoming, also?: readonly Write[]): Promise<{ readonly id: string; readonly isNew: boolean }>;
+  /** To the chat whose message is at the root of a run; undefined where none is. Durable when this resolves. */
+  deliverLate(late: { readonly rootId: string; readonly about: string; readonly message: string; readonly file?: ToolFile | undefined }): Promise<string | undefined>;
   /** Durable when this resolves. */
   change(account: Account, message: Changed, also?: readonly Write[]): Promise<void>;
 }
@@ -102,6 +110,14 @@ export const createInbox = (deps: InboxDeps): Inbox => {
       else if (!replayed) worker.poke();
       return { id, isNew: !replayed };
     },
+    deliverLate: async ({ rootId, about, message, file }) => {
+      const root = await journal.get(actors.system('late files'), rootId);
+      if (root?.kind !== ChannelMessage.name) return undefined;
+      const { deliveryId } = root.input as { readonly deliveryId: string }; // what `receive` stored
+      const row = await db.system('a message of a channel').first<DeliveryRow>({ from: 'deliveries', where: { id: deliveryId } });
+      if (!row || row.status === 'ignored') return undefined;
+      return answer(deps, row, file ? fileKey(row, file) : `late:${row.id}:${about}`, message, file);
+    },
     change: (account, message, also = []) => change(deps, account, message, also),
   };
 };
@@ -146,31 +162,58 @@ async function step(deps: InboxDeps, run: LeasedRun, row: DeliveryRow): Promise<
   if (!account) return end(deps, run, row, 'failed', `the channel ${row.channel} is not configured`);
   const facts = JSON.parse(row.facts) as Facts; // written by `receive`
   const message = { chat: row.chat, sender: row.sender ?? row.chat, ...(row.sender_name === null ? {} : { senderName: row.sender_name }), ...facts };
-  const ignored = await refusal(deps, account, deps.accounts.adapterOf(row.channel), row, message);
+  const adapter = deps.accounts.adapterOf(row.channel);
+  const person = await deps.links.personOf(account, adapter, message.sender);
+  const ignored = await refusal(deps, account, adapter, row, message, person);
   if (ignored !== undefined) return end(deps, run, row, 'ignored', ignored);
   if (row.message.trim() === '') return end(deps, run, row, 'ignored', 'it has no text');
-  const chat = await chatOf(deps, account, row);
-  const command = await commanded(deps, account, row, chat);
+  const chat = await chatOf(deps, account, row, person);
+  const command = await commanded(deps, { account, adapter, row, chat, person, isGroup: facts.isGroup });
   if (command !== undefined) {
     await answer(deps, row, `command:${row.id}`, command);
     return end(deps, run, row, 'answered', null);
   }
-  const agent = await deps.bindings.agentFor(account, message, chat.agent_id ?? undefined);
+  const denied = person && (await deps.mayWrite(person));
+  if (denied !== undefined) {
+    await answer(deps, row, `error:${row.id}`, denied);
+    return end(deps, run, row, 'failed', denied);
+  }
+  const { agent, asker } = await answering(deps, account, message, chat, person);
   if (!agent) {
     await answer(deps, row, `error:${row.id}`, 'There is no agent here yet.');
     return end(deps, run, row, 'failed', 'the owner of the channel has no agent; name one as default_agent');
   }
   if (!takesFrom(agent, account)) return end(deps, run, row, 'ignored', `the manifest of ${agent.name} takes no messages from ${account.name}`);
-  const asked = await ask(deps, run, row, agent, chat);
+  const asked = await ask(deps, { run, row, agent, chat, person: asker });
+  if (asked === undefined) return end(deps, run, row, 'answered', null);
   if (asked.run_id !== null && (await isDeleted(deps, row))) await stop(deps, asked.run_id);
   return follow(deps, run, asked, asked.run_id ?? '');
 }
+
+/** A person without an agent of their own is a guest of the channel's. */
+const answering = async (
+  { bindings }: InboxDeps,
+  account: Account,
+  message: Facts & Pick<Incoming, 'chat' | 'sender'>,
+  { agent_id: chosen }: ChatRow,
+  person: Actor | undefined,
+): Promise<{ readonly agent: Agent | undefined; readonly asker?: Actor }> => {
+  const own = person && (await bindings.agentFor(account, message, chosen ?? undefined, person));
+  return own ? { agent: own, asker: person } : { agent: await bindings.agentFor(account, message, chosen ?? undefined) };
+};
 
 /** `channels` of the manifest; none are named: from all. */
 const takesFrom = ({ manifest: { channels = [] } }: Agent, { name, type }: Account): boolean => channels.length === 0 || channels.includes(name) || channels.includes(type);
 
 /** Why a message gets no answer of an agent; undefined where it does. */
-const refusal = async (deps: InboxDeps, account: Account, adapter: Adapter, row: DeliveryRow, message: Facts & Pick<Incoming, 'sender'>): Promise<string | undefined> => {
+const refusal = async (
+  deps: InboxDeps,
+  account: Account,
+  adapter: Adapter,
+  row: DeliveryRow,
+  message: Facts & Pick<Incoming, 'chat' | 'sender'>,
+  person: Actor | undefined,
+): Promise<string | undefined> => {
   if (message.isGroup) {
     const policy = textField(account, 'group_policy') || 'mention_only';
     if (policy === 'ignore') return 'group_policy is ignore';
@@ -178,57 +221,109 @@ const refusal = async (deps: InboxDeps, account: Account, adapter: Adapter, row:
     if (policy === 'commands_only' && !row.message.startsWith('/')) return 'group_policy is commands_only';
   }
   const policy = textField(account, 'dm_policy') || adapter.dmPolicy;
-  if (policy === 'respond') return undefined;
+  if (policy === 'respond' || (policy === 'allowed_only' && person)) return undefined;
   if (policy === 'ignore') return message.isGroup ? undefined : 'dm_policy is ignore';
   const { isAllowed, code } = await deps.senders.admission(account, message);
   if (isAllowed) return undefined;
   if (code !== undefined && !message.isGroup)
-    await answer(deps, row, `code:${row.id}`, `Hello. I only answer people whom my owner allows. Give them this code: ${code}\nThey run: svc channels allow ${code}`);
+    await answer(
+      deps,
+      row,
+      `code:${row.id}`,
+      `Hello. I only answer people whom my owner allows. Give them this code: ${code}\nThey run: svc channels allow ${code}${
+        adapter.namesSenders ? `\nIf you have a login at my svc, write there: /link ${code}` : ''
+      }`,
+    );
   return 'the sender is not allowed yet';
 };
 
-const idOfChat = (row: Pick<DeliveryRow, 'channel' | 'chat' | 'thread'>): string => uuidV5('chat', row.channel, row.chat, row.thread ?? '');
+/** Of a person apart from that of guests. */
+const apart = (person: Actor | undefined): string[] => (person ? ['person', person.id] : []);
 
-const chatOf = async ({ db, clock }: InboxDeps, account: Account, row: DeliveryRow): Promise<ChatRow> => {
-  const id = idOfChat(row);
+const idOfChat = (row: Pick<DeliveryRow, 'channel' | 'chat' | 'thread'>, person: Actor | undefined): string => uuidV5('chat', row.channel, row.chat, row.thread ?? '', ...apart(person));
+
+const chatOf = async ({ db, clock }: InboxDeps, account: Account, row: DeliveryRow, person: Actor | undefined): Promise<ChatRow> => {
+  const id = idOfChat(row, person);
   const found = await db.system('a chat').first<ChatRow>({ from: 'chats', where: { id } });
   return found ?? { id, owner_id: account.ownerId, agent_id: null, epoch: 0, updated_at: clock.iso() };
 };
 
-/** The few commands of a chat: they change nothing but the chat. Undefined for any other text. */
-const commanded = async ({ db, clock }: InboxDeps, account: Account, row: DeliveryRow, chat: ChatRow): Promise<string | undefined> => {
-  const [, word] = /^\/(start|help|new)(?:@\S+)?\s*$/i.exec(row.message) ?? [];
-  if (word === undefined) return undefined;
-  if (word.toLowerCase() === 'new') {
-    await db.commit([db.upsert('chats', ['id'], [{ ...chat, owner_id: account.ownerId, epoch: chat.epoch + 1, updated_at: clock.iso() }])]);
-    return 'A new conversation begins.';
-  }
-  return 'Write a message, and an agent answers. /new begins a new conversation.';
+interface InChat {
+  readonly account: Account;
+  readonly adapter: Adapter;
+  readonly row: DeliveryRow;
+  readonly chat: ChatRow;
+  readonly person: Actor | undefined;
+  readonly isGroup: boolean;
+}
+
+/** The few commands of a chat: they change nothing but the chat, and who its sender is. Undefined for any other text. */
+const commanded = async (deps: InboxDeps, on: InChat): Promise<string | undefined> => {
+  const [, word = '', rest = ''] = /^\/(start|help|new|link|unlink)(?:@\S+)?(?:\s+(\S+))?\s*$/i.exec(on.row.message) ?? [];
+  const name = word.toLowerCase();
+  if (name === 'link') return linking(deps, on);
+  if (name === 'unlink') return unlinking(deps, on);
+  // The rest are commands of svc for a person.
+  if (name === '' || rest !== '' || (name === 'help' && on.person)) return undefined;
+  if (name !== 'new') return 'Write a message, and an agent answers. /new begins a new conversation.';
+  const { account, chat } = on;
+  await deps.db.commit([deps.db.upsert('chats', ['id'], [{ ...chat, owner_id: on.person?.ownerId ?? account.ownerId, epoch: chat.epoch + 1, updated_at: deps.clock.iso() }])]);
+  return 'A new conversation begins.';
 };
 
-const sessionOf = (row: DeliveryRow, agent: Agent, { epoch }: ChatRow): string =>
-  uuidV5('session', agent.id, row.channel, row.channel, row.chat, row.thread ?? '', ...(epoch === 0 ? [] : [String(epoch)]));
+const linking = async ({ links }: InboxDeps, { account, adapter, row, person, isGroup }: InChat): Promise<string> => {
+  if (person) return `You act as ${nameOfPerson(person.id)} here. /unlink ends it.`;
+  if (isGroup) return 'Write /link to me in a private chat: nobody else must see the code.';
+  const code = await links.codeFor(account, adapter, { chat: row.chat, sender: row.sender ?? row.chat, ...(row.sender_name === null ? {} : { senderName: row.sender_name }) });
+  if (code === undefined) return 'Nobody can be linked on this channel: its senders name themselves.';
+  return `Write this in a conversation of svc, where you are logged in: /link ${code}\nThen you act as yourself here. Give the code to nobody: you would act as them.`;
+};
 
-const ask = async (deps: InboxDeps, run: LeasedRun, row: DeliveryRow, agent: Agent, chat: ChatRow): Promise<DeliveryRow> => {
-  // Work for the owner of the agent, and no more than that: the sender is nobody of svc.
-  const actor = deps.actors.only('guest', agent.ownerId);
-  const sessionId = sessionOf(row, agent, chat);
+const unlinking = async ({ links }: InboxDeps, { account, row, person }: InChat): Promise<string> => {
+  if (await links.end(account, row.sender ?? row.chat)) return 'You are a guest here again.';
+  return person ? `The settings of svc say that you are ${nameOfPerson(person.id)}; only its owner can end that.` : 'You are a guest here.';
+};
+
+const sessionOf = (row: DeliveryRow, agent: Agent, { epoch }: ChatRow, person: Actor | undefined): string =>
+  uuidV5('session', agent.id, row.channel, row.channel, row.chat, row.thread ?? '', ...(epoch === 0 ? [] : [String(epoch)]), ...apart(person));
+
+interface Asking {
+  readonly run: LeasedRun;
+  readonly row: DeliveryRow;
+  readonly agent: Agent;
+  readonly chat: ChatRow;
+  readonly person: Actor | undefined;
+}
+
+/** Undefined where it was a command that was refused, which the sender was answered. */
+const ask = async (deps: InboxDeps, { run, row, agent, chat, person }: Asking): Promise<DeliveryRow | undefined> => {
+  // Work for the owner of the agent, and no more than that: a guest is nobody of svc.
+  const actor = person ?? deps.actors.only('guest', agent.ownerId);
+  const sessionId = sessionOf(row, agent, chat, person);
   await begin(deps, actor, agent, sessionId, row);
-  const { runId } = await deps.runs.submit(actor, {
+  const draft = {
     agentId: agent.id,
     sessionId,
-    parts: [{ type: 'text', text: row.message }],
-    door: 'internal',
-    cause: { kind: 'channel', id: row.channel },
+    parts: [{ type: 'text' as const, text: row.message }],
+    door: 'internal' as const,
+    cause: { kind: 'channel' as const, id: row.channel },
     via: { channel: row.channel, chat: row.chat, ...(row.sender === null ? {} : { sender: row.sender }) },
-    origin: { labels: ['ExternalNetwork'], source: `${row.sender_name ?? row.sender ?? row.chat} on ${row.channel}`, sessionId },
+    ...(person ? {} : { origin: { labels: ['ExternalNetwork' as const], source: `${row.sender_name ?? row.sender ?? row.chat} on ${row.channel}`, sessionId } }),
     key: `channel:${row.id}`,
     parentRunId: run.id,
     isPatient: true,
-  });
-  const asked = { ...row, run_id: runId, agent_id: agent.id, session_id: sessionId };
-  await deps.db.commit([deps.db.update('deliveries', ['id'], [{ id: row.id, run_id: runId, agent_id: agent.id, session_id: sessionId }])]);
-  return asked;
+  };
+  const owned = person ? { ...row, owner_id: person.ownerId } : row;
+  try {
+    const { runId } = await deps.runs.submit(actor, draft);
+    const asked = { ...owned, run_id: runId, agent_id: agent.id, session_id: sessionId };
+    await deps.db.commit([deps.db.update('deliveries', ['id'], [{ id: row.id, owner_id: owned.owner_id, run_id: runId, agent_id: agent.id, session_id: sessionId }])]);
+    return asked;
+  } catch (error) {
+    if (!person || !isSvcError(error) || !error.code.startsWith('command_')) throw error;
+    await answer(deps, owned, `command:${row.id}`, error.message);
+    return undefined;
+  }
 };
 
 const begin = async ({ db, sessions }: InboxDeps, actor: Parameters<SessionsService['create']>[0], agent: Agent, id: string, row: DeliveryRow): Promise<void> => {
@@ -262,7 +357,7 @@ const settled = async (deps: InboxDeps, run: LeasedRun, row: DeliveryRow, runId:
   const text = status === 'done' ? (result?.response ?? '') : status === 'failed' ? NO_ANSWER : '';
   if (text.trim() !== '') await answer(deps, row, `answer:${row.id}`, text);
   // Without a tool there is one turn, and no file.
-  for (const file of (result?.iterations ?? 0) > 1 ? await filesOf(deps, row, runId) : []) await answer(deps, row, `file:${row.id}:${file.id}`, file.name, file);
+  for (const file of (result?.iterations ?? 0) > 1 ? await filesOf(deps, row, runId) : []) await answer(deps, row, fileKey(row, file), file.name, file);
   await end(deps, run, row, status === 'done' ? 'answered' : 'failed', status === 'done' ? null : (error?.message ?? `the run was ${status}`));
   return true;
 };
@@ -286,9 +381,11 @@ const filesOf = async ({ sessions, actors, log }: InboxDeps, row: DeliveryRow, r
   }
 };
 
-const answer = async ({ outbox }: InboxDeps, row: DeliveryRow, key: string, text: string, file?: ToolFile): Promise<void> => {
+const fileKey = (row: DeliveryRow, file: ToolFile): string => `file:${row.id}:${file.id}`;
+
+const answer = async ({ outbox }: InboxDeps, row: DeliveryRow, key: string, text: string, file?: ToolFile): Promise<string> => {
   const { reply } = JSON.parse(row.facts) as Facts; // written by `receive`
-  await outbox.send(row.owner_id, {
+  return outbox.send(row.owner_id, {
     channel: row.channel,
     chat: row.chat,
     ...(row.thread === null ? {} : { thread: row.thread }),

@@ -1,9 +1,11 @@
-import { defineExtension, DoctorCheck, isUuid, openResource } from '@svc/api';
+import { defineExtension, DoctorCheck, HttpAuthorize, isUuid, openResource } from '@svc/api';
 import { Agents } from '@svc/ext-agents/contract';
+import { Auth } from '@svc/ext-auth/contract';
 import { NoticesServed } from '@svc/ext-notices/contract';
 import { createRunEnds, RunEnded, Runs, Uploads } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { channelTables } from '../migrations/0001_init.js';
+import { linkColumns } from '../migrations/0002_links.js';
 import { createAccounts } from './accounts.js';
 import { ADAPTERS } from './adapters/adapters.js';
 import { createBindings } from './bindings.js';
@@ -15,12 +17,14 @@ import { createDeafness } from './deafness.js';
 import { findingsOf } from './doctor.js';
 import { channelErrors } from './errors.js';
 import { createInbox, type Inbox } from './inbox.js';
+import { createLinks } from './links.js';
 import { Deliveries, Senders } from './lists.js';
 import { assertConfigured, createOutbox } from './outbox.js';
 import { bindingRoutes } from './routes/bindings.js';
 import { channelRoutes } from './routes/channels.js';
 import { createChannelRows } from './rows.js';
 import { createSenders } from './senders.js';
+import { slashCommands } from './slash-commands.js';
 import { createSupervisor } from './supervisor.js';
 import { channelSend, recipientOf } from './tool.js';
 import { createTyping } from './typing.js';
@@ -39,12 +43,15 @@ const shownDelivery = ({ owner_id: _owner, sender_name: name, facts: _facts, pla
   status: row.status as DeliveryState,
 });
 
-const shownSender = ({ owner_id: _owner, code: _code, ...row }: contract.SenderRow) => ({ ...row, state: row.state === 'allowed' ? ('allowed' as const) : ('waiting' as const) });
+const shownSender = ({ id, channel, sender, name, state, created_at, allowed_at, person_id: person }: contract.SenderRow) => ({
+  ...{ id, channel, sender, name, created_at, allowed_at, person },
+  state: state === 'allowed' ? ('allowed' as const) : ('waiting' as const),
+});
 
 export default defineExtension({
   contract,
   tables: [contract.AccountRows, contract.ConnectionRows, contract.ChatRows, contract.SenderRows, contract.BindingRows, contract.DeliveryRows],
-  migrations: [channelTables],
+  migrations: [channelTables, linkColumns],
   capabilities: [contract.ChannelsSend],
   config: [ChannelsSection, SidecarSetting],
   resources: [Senders, Deliveries],
@@ -66,9 +73,15 @@ export default defineExtension({
     const outbox = createOutbox({ db, journal, clock, ids, events, log, actors, accounts, uploads: ctx.services.optional(Uploads), closing: ctx.signal, connectionTo: supervisor.connectionTo });
     const bindings = createBindings({ db, clock, ids, events, actors, agents });
     const senders = createSenders({ db, clock, ids, events });
+    const links = createLinks({ db, clock, ids, events, auth: ctx.services.optional(Auth) });
+    const authorize = ctx.hooks.use(HttpAuthorize);
     const typing = createTyping({ clock, accounts, closing: ctx.signal, connectionTo: supervisor.connectionTo });
     const inbox: Inbox = createInbox({
-      ...{ db, journal, clock, events, log, actors, agents, runs, accounts, bindings, senders, outbox, typing, closing: ctx.signal },
+      ...{ db, journal, clock, events, log, actors, agents, runs, accounts, bindings, senders, links, outbox, typing, closing: ctx.signal },
+      mayWrite: async (actor) => {
+        const refused = await authorize.call({ actor, method: 'POST', routeId: 'channel:message', permission: 'runs.send' });
+        return refused && ('deny' in refused ? refused.deny : refused.suspend.reason);
+      },
       sessions: ctx.services.require(Sessions),
       ends: createRunEnds((ended) => events.on(RunEnded, ended), log, 'An answer was not sent at the end of its run; svc looks again within half a minute.'),
     });
@@ -100,6 +113,7 @@ export default defineExtension({
       },
     });
     ctx.services.provide(contract.Channels, {
+      deliverLate: (late) => inbox.deliverLate(late),
       names: async () => [...new Set([...ADAPTERS.keys(), ...(await accounts.all()).map(({ name }) => name)])].filter((name) => name !== 'sidecar'),
       send: async (actor, message) => {
         const account = await assertConfigured(accounts, message.channel);
@@ -112,6 +126,9 @@ export default defineExtension({
       ...deliveryList.routes,
       ...bindingRoutes({ bindings, agents }),
     );
+    const say = async ({ owner_id: ownerId, channel, code_chat: chat, id, linked_at: at }: contract.SenderRow, message: string): Promise<void> =>
+      chat === null ? undefined : void (await outbox.send(ownerId, { channel, chat, message, key: `linked:${id}:${at}` }));
+    ctx.slashCommands.add(...slashCommands({ links, say }));
     ctx.tools.add(channelSend({ accounts, outbox }));
     ctx.hooks.tap(DoctorCheck, () => findingsOf(accounts, supervisor));
     const sync = (): void => void supervisor.sync().catch((cause: unknown) => log.warn('The channels could not be read; svc tries again within half a minute.', { cause }));

@@ -15,6 +15,7 @@ export const Sender = Type.Object(
     state: OneOf(['waiting', 'allowed']),
     created_at: At,
     allowed_at: Nullable(At),
+    person: Nullable(Type.String(), { description: 'Whom their messages act as, by a code; people of channel_bindings are not listed' }),
   },
   { 'x-name': 'ChannelSender' },
 );
@@ -53,7 +54,7 @@ export const Senders = defineResource({
       command: { verb: 'allow', args: ['code'] },
     },
   },
-  columns: ['channel', 'sender', 'name', 'state'],
+  columns: ['channel', 'sender', 'name', 'state', 'person'],
   missing: channelErrors.sender_not_found,
 });
 

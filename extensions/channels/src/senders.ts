@@ -3,7 +3,7 @@
  *
  * S1  Where `dm_policy` is `allowed_only`, a sender who is not known gets one answer with a code. Who runs the channel allows them with it.
  * S2  A code can be used once, within a day; it is taken in one statement.
- * S3  A sender is nobody of svc: what they write is text from outside, and no command that changes anything.
+ * S3  A sender who is not linked is nobody of svc: what they write is text from outside, and no command that changes anything.
  */
 import { type Actor, type Clock, type Db, type Events, type Ids, isUuid } from '@svc/api';
 import { type Account, listField } from './account.js';
@@ -15,7 +15,7 @@ import { uuidV5 } from './ids.js';
 export interface Senders {
   list(actor: Actor): Promise<SenderRow[]>;
   /** `code` where they were not asked for one yet. */
-  admission(account: Account, message: Pick<Incoming, 'sender' | 'senderName'>): Promise<{ readonly isAllowed: boolean; readonly code?: string }>;
+  admission(account: Account, message: Pick<Incoming, 'chat' | 'sender' | 'senderName'>): Promise<{ readonly isAllowed: boolean; readonly code?: string }>;
   allow(code: string): Promise<SenderRow>;
   remove(actor: Actor, id: string): Promise<SenderRow>;
 }
@@ -26,21 +26,27 @@ const DAY_MS = 86_400_000;
 const MAX_SENDERS = 10_000;
 const MAX_NAME = 200;
 
+export const senderId = (channel: string, sender: string): string => uuidV5('sender', channel, sender);
+export const newCode = (ids: Pick<Ids, 'bytes'>): string => [...ids.bytes(CODE_LENGTH)].map((byte) => CODE_CHARS[byte % CODE_CHARS.length]).join('');
+/** Codes that were given before have run out. */
+export const codesSince = ({ now }: Pick<Clock, 'now'>): string => new Date(now() - DAY_MS).toISOString();
+
 export const createSenders = ({ db, clock, ids, events }: { readonly db: Db; readonly clock: Pick<Clock, 'iso' | 'now'>; readonly ids: Pick<Ids, 'bytes'>; readonly events: Events }): Senders => {
   const changed = (name: string) => events.event(ChannelChanged, { name, change: 'senders' });
-  const since = (): string => new Date(clock.now() - DAY_MS).toISOString();
+  const since = (): string => codesSince(clock);
   return {
     list: (actor) => db.as(actor).select<SenderRow>({ from: 'senders', order: [{ column: 'created_at', descending: true }], limit: MAX_SENDERS }),
-    admission: async (account, { sender, senderName }) => {
+    admission: async (account, { chat, sender, senderName }) => {
       if (listField(account, 'allowed_users').includes(sender)) return { isAllowed: true };
-      const id = uuidV5('sender', account.name, sender);
+      const id = senderId(account.name, sender);
       const known = await db.system('a sender').first<SenderRow>({ from: 'senders', where: { id } });
       if (known?.state === 'allowed') return { isAllowed: true };
       if (known && known.created_at > since()) return { isAllowed: false };
-      const code = [...ids.bytes(CODE_LENGTH)].map((byte) => CODE_CHARS[byte % CODE_CHARS.length]).join('');
+      const code = newCode(ids);
+      const now = clock.iso();
       const row: SenderRow = {
         ...{ id, owner_id: account.ownerId, channel: account.name, sender, name: (senderName ?? '').slice(0, MAX_NAME), state: 'waiting' },
-        ...{ code, created_at: clock.iso(), allowed_at: null },
+        ...{ code, created_at: now, allowed_at: null, code_at: now, code_chat: chat, person_id: null, person_role: null, linked_at: null },
       };
       await db.commit([db.upsert('senders', ['id'], [row]), changed(account.name)]);
       return { isAllowed: false, code };

@@ -13,6 +13,8 @@ export interface Delivery {
   readonly message: string;
   readonly reason: string | null;
   readonly session_id: string | null;
+  readonly agent_id: string | null;
+  readonly run_id: string | null;
 }
 
 export interface ChannelKit {
@@ -44,8 +46,8 @@ export const until = async <T>(look: () => Promise<T | undefined | false> | T | 
 export const numberedAnswers: Script = ({ body, index }) =>
   JSON.stringify(body.messages.at(-1).content).endsWith('take your time"') ? { text: 'too late', delayMs: 4_000 } : { text: `answer ${index}` };
 
-export const bootChannels = async (key: string, config = ''): Promise<ChannelKit> => {
-  const world = await bootWithModel(undefined, { config: `api_key = "${key}"\n${OPEN_RATE}${config}`, key });
+export const bootChannels = async (key: string, { config = '', script }: { readonly config?: string; readonly script?: Script } = {}): Promise<ChannelKit> => {
+  const world = await bootWithModel(script, { config: `api_key = "${key}"\n${OPEN_RATE}${config}`, key });
   const owner = world.http;
   const channel = async (name: string) => (await owner.expect(200, 'GET', `/api/channels/${name}`)).body;
   const deliveries = async (query = ''): Promise<Delivery[]> => (await owner.expect(200, 'GET', `/api/channels/deliveries${query}`)).body.deliveries;

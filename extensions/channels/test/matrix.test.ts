@@ -2,7 +2,8 @@
 import { type MatrixServer, startMatrixServer } from '@svc/fixtures/channels/matrix-server';
 import { stopModelKernels } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
-import { bootChannels, type ChannelKit, until } from './channel-kit.js';
+import { matrix } from '../src/adapters/matrix/matrix.js';
+import { bootChannels, type ChannelKit, numberedAnswers, until } from './channel-kit.js';
 
 const TOKEN = 'syt_secret_token';
 const ROOM = '!room:example.org';
@@ -14,7 +15,7 @@ describe('channels: Matrix', function () {
 
   before(async () => {
     server = await startMatrixServer(TOKEN);
-    kit = await bootChannels('matrix-root-key');
+    kit = await bootChannels('matrix-root-key', { script: numberedAnswers });
   });
   after(async () => {
     await stopModelKernels();
@@ -51,7 +52,23 @@ describe('channels: Matrix', function () {
     expect(thread.session_id).not.to.equal(plain.session_id);
   });
 
+  it('X3 I6 an edit by its sender counts until the agent is asked, and what is taken back gets no answer', async () => {
+    const edit = (id: string, body: string) => ({ msgtype: 'm.text', body: `* ${body}`, 'm.new_content': { msgtype: 'm.text', body }, 'm.relates_to': { rel_type: 'm.replace', event_id: id } });
+    const slow = server.write(ROOM, 'take your time');
+    await until(() => (kit.asked('take your time') > 0 ? true : undefined), 'the model is asked');
+    const edited = server.write(ROOM, 'fisrt');
+    await kit.incoming('fisrt', 'received');
+    server.write(ROOM, edit(edited, 'by somebody else'), { sender: '@eve:example.org' });
+    server.write(ROOM, edit(edited, 'first of all'));
+    await kit.incoming('first of all', 'received');
+    server.write(ROOM, { redacts: slow }, { type: 'm.room.redaction' });
+    expect((await kit.incoming('take your time', 'ignored')).reason).to.contain('deleted');
+    await kit.incoming('first of all', 'answered');
+    expect([kit.asked('fisrt'), kit.asked('by somebody else'), server.sent.some(({ content }) => String(content.body).includes('too late'))]).to.deep.equal([0, 0, false]);
+  });
+
   it('X4 an answer whose outcome was lost is sent again with its transaction, and arrives once', async () => {
+    await until(async () => (await kit.deliveries('?direction=outbound')).every(({ status }) => status === 'sent'), 'nothing is on its way');
     const before = server.sent.length;
     server.fail('/send/', { status: 502, errcode: 'M_UNKNOWN', after: true }, { status: 429, errcode: 'M_LIMIT_EXCEEDED', retryAfterMs: 1_000 });
     server.write(ROOM, 'say it once');
@@ -93,6 +110,10 @@ describe('channels: Matrix', function () {
     server.write(group, { msgtype: 'm.text', body: 'bot: still there', 'm.mentions': { user_ids: [server.userId] } });
     await kit.incoming('bot: still there', 'answered');
     expect(kit.asked('not any more')).to.equal(0);
+  });
+
+  it('X4 a transaction is trusted for half an hour', () => {
+    expect([matrix.isKeyed, matrix.keyedForMs]).to.deep.equal([true, 1_800_000]);
   });
 
   it('C2 a revoked token is a state with what to do, and a room that is no room is refused', async () => {

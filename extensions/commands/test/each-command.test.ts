@@ -5,6 +5,8 @@ import { expect } from 'chai';
 import { openChat } from '@svc/test/clients/chat-socket';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 
+const inDays = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
+
 describe('a slash command', () => {
   let svc: ModelKernel;
   beforeEach(async () => {
@@ -24,7 +26,7 @@ describe('a slash command', () => {
     const { body } = await svc.http.expect(200, 'GET', '/api/commands');
     const names = body.commands.map(({ name }: { name: string }) => name);
     expect(body.total).to.equal(names.length);
-    const listed = 'help new reboot reset sessions compact context usage think btw model models providers stop queue status budget agents agent forget memory remember clear verbose exit';
+    const listed = 'help new reboot reset sessions compact context usage think btw model models providers stop queue status budget agents agent forget memory remember link unlink clear verbose exit';
     expect(names.join(' ')).to.equal(listed);
     for (const name of ['usage', '/usage', '%2FUSAGE', 'Usage'].map((one) => (one.startsWith('/') ? encodeURIComponent(one) : one)))
       expect((await svc.http.expect(200, 'GET', `/api/commands/${name}`)).body, name).to.include({
@@ -54,7 +56,6 @@ describe('a slash command', () => {
   it('takes only what it knows', async () => {
     for (const [message, wanted] of [
       ['/new now', 'nothing behind its name'],
-      ['/reset everything', 'all or nothing'],
       ['/think maybe', 'on, off or nothing'],
       ['/verbose loud', 'off, on, full or nothing'],
       ['/usage please', 'nothing behind its name'],
@@ -63,6 +64,7 @@ describe('a slash command', () => {
       expect([status, body.code], message).to.deep.equal([400, 'command_bad_argument']);
       expect(body.error).to.contain(wanted);
     }
+    for (const message of ['/reset everything', '/reset all yes', '/reset 2']) expect((await send(message)).body).to.include({ code: 'sessions_reset_what' });
     expect(await said('/stop it at once!')).to.equal('Nothing is running.');
     expect(svc.model.requests).to.have.length(0);
   });
@@ -107,13 +109,20 @@ describe('a slash command', () => {
     await said('in the second');
     const second = (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body.session_id;
     const { body } = await send('/reset');
-    expect(body.response).to.equal('This conversation is deleted. Your next message starts a new one.');
+    expect(body.response).to.equal(`This conversation is deleted. It can be restored until ${inDays(30)}. Your next message starts a new one.`);
     expect((await svc.http.get(`/api/sessions/${second}`)).status).to.equal(404);
     expect((await svc.http.get(`/api/sessions/${first}`)).status).to.equal(200);
     const now = (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body;
     expect(now).to.include({ session_id: body.session_id, message_count: 0 });
-    expect(await said('/reset ALL')).to.match(/^All conversations of .* are deleted, 2 of them\./);
-    expect((await svc.http.get(`/api/sessions/${first}`)).status).to.equal(404);
+    await said('in the third');
+    const third = (await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body.session_id;
+    await svc.http.expect(200, 'POST', `/api/sessions/${third}/branch`, { before_seq: 1 });
+    const name = svc.agent.name;
+    for (const asked of ['/reset ALL', '/reset all 3'])
+      expect((await send(asked)).body.response, asked).to.match(new RegExp(`Nothing is deleted yet\\. This deletes 2 conversations of ${name}, with all messages\\. To agree, send: /reset all 2$`));
+    expect((await svc.http.get(`/api/sessions/${first}`)).status).to.equal(200);
+    expect(await said('/reset all 2')).to.equal(`2 conversations of ${name} are deleted. They can be restored until ${inDays(30)}. Your next message starts a new one.`);
+    for (const id of [first, third]) expect((await svc.http.get(`/api/sessions/${id}`)).status).to.equal(404);
     expect((await svc.http.expect(200, 'GET', '/api/sessions')).body.total).to.equal(1);
   });
 
@@ -138,7 +147,7 @@ describe('a slash command', () => {
     expect(await said('/help usage')).to.equal('/usage\nShow tokens and cost of this agent and conversation.');
     expect(await said('/help nothing'))
       .to.contain('/stop')
-      .and.contain('/reset [all]');
+      .and.contain('/reset [all [NUMBER]]');
   });
 
   it('/queue and /stop see a run that is going on', async () => {

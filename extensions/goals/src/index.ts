@@ -1,7 +1,7 @@
 import { Agents } from '@svc/ext-agents/contract';
 import { createRunEnds, RunContext, RunEnded, RunHalt, Runs } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
-import { cacheRows, defineExtension, openCollection, type OpenCollection, StoragePurge, whenKnown } from '@svc/api';
+import { cacheRows, defineExtension, openCollection, type OpenCollection, StorageMoved, StoragePurge, whenKnown } from '@svc/api';
 import { Goals } from './contract.js';
 import * as contract from './contract.js';
 import { goalTable } from '../migrations/0001_init.js';
@@ -54,6 +54,7 @@ export default defineExtension({
         (said) => [system, said].filter((text) => text !== '').join('\n\n'),
       ),
     );
+    ctx.hooks.tap(StorageMoved, async () => prompts.clear());
     // A goal stays when its agent goes, and waits for another one.
     ctx.hooks.tap(StoragePurge, async ({ agentId }) => {
       if (agentId !== undefined) await ctx.db.commit(await goals.detach('agent_id', agentId));

@@ -1,6 +1,7 @@
 import { Llm } from '@svc/ext-llm/contract';
 import { Providers } from '@svc/ext-providers/contract';
 import { Uploads } from '@svc/ext-runs/contract';
+import { Channels } from '@svc/ext-channels/contract';
 import { defineExtension } from '@svc/api';
 import { mediaTables } from '../migrations/0001_init.js';
 import { MediaSection } from './config.js';
@@ -29,7 +30,23 @@ export default defineExtension({
     const llm = ctx.services.require(Llm);
     const uploads = ctx.services.require(Uploads);
     const prices = () => config.get(MediaSection).prices;
-    const deps = { actors, clock, closing, config, db, events, ids, journal, llm, log, prices, providers, uploads, wire: createWire((url, init) => ctx.fetch(url, init)) };
+    const deps = {
+      actors,
+      channels: ctx.services.optional(Channels),
+      clock,
+      closing,
+      config,
+      db,
+      events,
+      ids,
+      journal,
+      llm,
+      log,
+      prices,
+      providers,
+      uploads,
+      wire: createWire((url, init) => ctx.fetch(url, init)),
+    };
     const studio = createStudio(deps);
     const tasks = createTasks(deps, () => worker);
     const worker = journal.worker(contract.MediaTask, { concurrency: TASKS_AT_ONCE, drive: (run) => tasks.drive(run) });

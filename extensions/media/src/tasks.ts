@@ -5,15 +5,17 @@
  * T2  A task belongs to one person. Nobody else sees it.
  * T3  It goes on after a restart, and its file is stored once: the row names it in the commit that ends the run.
  * T4  Its money is reserved before and settled at its end. A provider that failed or refused it took nothing.
+ * T5  Where a message of a chat led to it, its end is sent there by the outbox of channels. What becomes of that is no matter of the task.
  */
-import { type Actor, type Actors, type Clock, type Ids, isSvcError, type Journal, type LeasedRun, type Row, type SvcError, type Write } from '@svc/api';
+import { type Actor, type Actors, type Clock, type Ids, isSvcError, type Journal, type LeasedRun, type OptionalHandle, type Row, type SvcError, type Write } from '@svc/api';
+import type { ChannelsService } from '@svc/ext-channels/contract';
 import { MediaSection } from './config.js';
 import { MediaChanged, MediaTask, TaskRows, type TaskRow } from './contract.js';
 import type { Target, VideoState } from './drivers/driver.js';
 import { wasRefused } from './drivers/wire.js';
 import { mediaErrors } from './errors.js';
 import { choose, type Chosen } from './making/choosing.js';
-import { storeFile } from './making/files.js';
+import { type StoredFile, storeFile } from './making/files.js';
 import { needed, type Receipt, type StudioDeps } from './making/studio.js';
 import { reserve, usd, type Who } from './making/spending.js';
 import { providerName } from './offers.js';
@@ -23,6 +25,7 @@ export interface TaskDeps extends StudioDeps {
   readonly clock: Pick<Clock, 'iso' | 'now' | 'sleep'>;
   readonly ids: Pick<Ids, 'uuid'>;
   readonly journal: Journal;
+  readonly channels: OptionalHandle<ChannelsService>;
   readonly closing: AbortSignal;
 }
 
@@ -45,6 +48,7 @@ const DEFAULT_SECS = 6;
 const MAX_POLL_MS = 30_000;
 const SLOWER_BY = 1.3;
 const REQUEST_MS = 60_000;
+const NO_VIDEO = 'Sorry, the video could not be made.';
 /** Before the row says whether the provider took it. */
 const LOOK_AGAIN_MS = 100;
 
@@ -151,8 +155,13 @@ async function drive(deps: TaskDeps, refused: Map<string, SvcError>, run: Leased
 }
 
 /** The video is lost, however often its state is asked for. */
-const isFinal = ({ code, status }: SvcError): boolean =>
-  code === 'media_rejected' || code === 'media_content_refused' || code === 'media_unknown_provider' || code.startsWith('upload_') || status === 413;
+const isFinal = ({ cause, code, status }: SvcError): boolean =>
+  (isSvcError(cause) && cause.code === 'fetch_refused_address') ||
+  code === 'media_rejected' ||
+  code === 'media_content_refused' ||
+  code === 'media_unknown_provider' ||
+  code.startsWith('upload_') ||
+  status === 413;
 
 const submit = async (deps: TaskDeps, refused: Map<string, SvcError>, run: LeasedRun, row: TaskRow, { driver }: Chosen, target: Target): Promise<void> => {
   if (run.steps.length > 0) {
@@ -182,8 +191,16 @@ const look = async (deps: TaskDeps, run: LeasedRun, row: TaskRow, { driver }: Ch
 const keep = async (deps: TaskDeps, run: LeasedRun, row: TaskRow, target: Target, found: Extract<VideoState, { state: 'completed' }>): Promise<void> => {
   const actor = deps.actors.of(row.owner_id);
   const file = await deps.wire.download(target, found.url);
-  const { id } = await storeFile(deps.uploads, { actor, agentId: row.agent_id ?? '', runId: row.id }, row.provider, { kind: 'video', prompt: row.prompt }, { data: file.data, type: 'video/mp4' });
-  await end(deps, run, row, { state: 'completed', file_id: id, width: found.width, height: found.height }, row.seconds);
+  const stored = await storeFile(deps.uploads, { actor, agentId: row.agent_id ?? '', runId: row.id }, row.provider, { kind: 'video', prompt: row.prompt }, { data: file.data, type: 'video/mp4' });
+  await sendLate(deps, run, stored.name, stored);
+  await end(deps, run, row, { state: 'completed', file_id: stored.id, width: found.width, height: found.height }, row.seconds);
+};
+
+/** Before the task ends, so that no crash comes between; the same again is the same message. */
+const sendLate = async ({ channels, log }: TaskDeps, run: LeasedRun, message: string, file?: StoredFile): Promise<void> => {
+  if (run.rootId === run.id) return;
+  const late = { rootId: run.rootId, about: run.id, message, ...(file ? { file: { id: file.id, name: file.name, mediaType: file.mediaType } } : {}) };
+  await channels.value?.deliverLate(late).catch((cause: unknown) => log.warn('A video could not be sent to the chat that asked for it; it is in the gallery.', { task: run.id, cause }));
 };
 
 /** Holds nothing until the provider is asked again, or the task has taken too long. */
@@ -197,8 +214,11 @@ const rest = async (deps: TaskDeps, run: LeasedRun, row: TaskRow, to: Row = {}):
 };
 
 /** Who refused it took nothing; of what nobody knows the end, all counts. */
-const fail = (deps: TaskDeps, run: LeasedRun, row: TaskRow, error: SvcError, used = wasRefused(error) || row.upstream_id !== null ? 0 : row.seconds): Promise<void> =>
-  end(deps, run, row, { state: 'failed', error: error.message.slice(0, 500) }, used);
+const fail = async (deps: TaskDeps, run: LeasedRun, row: TaskRow, error: SvcError, used = wasRefused(error) || row.upstream_id !== null ? 0 : row.seconds): Promise<void> => {
+  // Before the provider took it, whoever asked is still there and gets the error.
+  if (row.upstream_id !== null) await sendLate(deps, run, NO_VIDEO);
+  await end(deps, run, row, { state: 'failed', error: error.message.slice(0, 500) }, used);
+};
 
 const end = async (deps: TaskDeps, run: LeasedRun, row: TaskRow, to: { readonly state: 'completed' | 'failed' } & Row, used: number): Promise<void> => {
   const settled: Write[] = [...(await deps.llm.settleUnits(row.reservation, used))];

@@ -67,7 +67,7 @@ const makingTools = ({ studio }: ToolDeps): AnyTool[] => [
 const videoTools = ({ tasks }: ToolDeps): AnyTool[] => [
   defineTool({
     name: 'video_generate',
-    description: 'Begins a video, which takes minutes. video_status says when it is there.',
+    description: 'Begins a video, which takes minutes. If you were asked in a chat of a channel, it is sent there when it is ready. Elsewhere, video_status says when it is there.',
     params: Type.Object(VideoBody.properties),
     ...makes,
     run: async (args, call) => {

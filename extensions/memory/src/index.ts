@@ -2,7 +2,7 @@ import { Agents } from '@svc/ext-agents/contract';
 import { Llm } from '@svc/ext-llm/contract';
 import { RunEnded, RunRecall } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
-import { cacheRows, ConfigChanged, defineExtension, DoctorCheck, HealthProbe, MetricsCollect, StoragePurge } from '@svc/api';
+import { cacheRows, ConfigChanged, defineExtension, DoctorCheck, HealthProbe, MetricsCollect, StorageMoved, StoragePurge } from '@svc/api';
 import { memoryTables } from '../migrations/0001_init.js';
 import { recallTables } from '../migrations/0002_recalls.js';
 import { commandWords } from './commands.js';
@@ -102,6 +102,10 @@ export default defineExtension({
     ctx.events.on(contract.MemoryChanged, (change) => {
       memories.changed(change);
       filled.changed(change.ownerId);
+    });
+    ctx.hooks.tap(StorageMoved, async () => {
+      memories.forget();
+      seen.forget();
     });
     ctx.hooks.tap(StoragePurge, async () => {
       memories.forget();

@@ -113,6 +113,13 @@ export const createDevices = ({ auth, clock, db, events, ids, settings }: Device
       committed([db.remove('devices', { id: device.id }, { expect: 1 }), ...(await auth.revoke([credentialOf(device.id)])), changed({ id: device.id, owner_id: device.owner }, 'removed')], () =>
         pairingErrors.not_found(device.id),
       ),
+    /** By credential; those of other areas are left out. */
+    names: async (credentials: readonly string[]): Promise<Record<string, string>> => {
+      const wanted = credentials.filter((one) => one.startsWith('device:')).map((one) => one.slice('device:'.length));
+      if (wanted.length === 0) return {};
+      const rows = await db.system('names of devices').select<DeviceRow>({ from: 'devices', where: { id: wanted }, limit: wanted.length });
+      return Object.fromEntries(rows.map(({ id, display_name: name }) => [credentialOf(id), name]));
+    },
     /** Of this person alone, whatever else they may see. */
     own: (actor: Actor): Promise<DeviceRow[]> => db.system('devices of one person').select<DeviceRow>({ from: 'devices', where: { owner_id: actor.ownerId }, limit: MAX_SHOWN }),
     noted: async (devices: readonly DeviceRow[], title: string, message: string): Promise<void> => {

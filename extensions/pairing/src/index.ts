@@ -1,4 +1,4 @@
-import { Auth } from '@svc/ext-auth/contract';
+import { Auth, AuthDeviceNames } from '@svc/ext-auth/contract';
 import { Pages } from '@svc/ext-webchat/contract';
 import { defineExtension, openResource, type Req, type RouteDecl } from '@svc/api';
 import { pairingTables } from '../migrations/0001_init.js';
@@ -38,6 +38,7 @@ export default defineExtension({
     const settings = () => ctx.config.get(PairingSection);
     const pages = ctx.services.optional(Pages);
     const devices = createDevices({ db, clock, ids, events, auth: ctx.services.require(Auth), settings });
+    ctx.hooks.tap(AuthDeviceNames, ({ ids: credentials }) => devices.names(credentials));
     const push = createPush(ctx, settings);
     const open = openResource(contract.Devices, {
       list: ({ actor }) => devices.list(actor),

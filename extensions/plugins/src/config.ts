@@ -28,6 +28,13 @@ export const ContextEngineSection = defineConfig(
           {
             ingest: Type.Optional(Script),
             after_turn: Type.Optional(Script),
+            bootstrap: Type.Optional(Script),
+            assemble: Type.Optional(Script),
+            compact: Type.Optional(Script),
+            transform_tool_result: Type.Optional(Script),
+            prepare_subagent: Type.Optional(Script),
+            merge_subagent: Type.Optional(Script),
+            on_event: Type.Optional(Script),
             runtime: Type.Optional(Type.String({ maxLength: 40, default: 'python', description: 'Language of these scripts' })),
           },
           { additionalProperties: false, description: 'Hooks without a plugin' },

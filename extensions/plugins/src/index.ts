@@ -1,6 +1,10 @@
-import { RunEnded, RunRecall, Runs } from '@svc/ext-runs/contract';
-import { Sessions } from '@svc/ext-sessions/contract';
-import { defineExtension, DoctorCheck } from '@svc/api';
+import { Agents } from '@svc/ext-agents/contract';
+import { Llm } from '@svc/ext-llm/contract';
+import { Memory, type MemoryService } from '@svc/ext-memory/contract';
+import { RunChild, RunEnded, RunMessages, RunRecall, Runs } from '@svc/ext-runs/contract';
+import { SessionCompacting, Sessions } from '@svc/ext-sessions/contract';
+import { ToolTransform } from '@svc/ext-tools/contract';
+import { type Actor, defineExtension, DoctorCheck } from '@svc/api';
 import { pluginTables } from '../migrations/0001_init.js';
 import { commands, commandWords } from './commands.js';
 import { ContextEngineSection } from './config.js';
@@ -8,7 +12,10 @@ import * as contract from './contract.js';
 import { findingsOf } from './doctor.js';
 import { afterTurn } from './hooks/after-turn.js';
 import { createBreaker } from './hooks/breaker.js';
+import { createResponseCache } from './hooks/cache.js';
 import { createEngine, DIRECT } from './hooks/engine.js';
+import { createPersistent } from './hooks/persistent.js';
+import { assemble, child, compact, transform } from './hooks/taps.js';
 import { createTraces } from './hooks/traces.js';
 import { createRegistries } from './install/registry.js';
 import { createFinder } from './launchers/found.js';
@@ -37,8 +44,17 @@ export default defineExtension({
     const finder = createFinder({ exec: ctx.exec, clock, home });
     const traces = createTraces({ db, ids, log });
     const breaker = createBreaker(clock);
+    const { spawn, schemas } = ctx;
+    const agents = ctx.services.require(Agents);
+    const llm = ctx.services.optional(Llm);
+    const memory = ctx.services.optional(Memory);
+    const actorOf = (ownerId: string) => ctx.actors.of(ownerId);
     const engine = createEngine({
-      ...{ settings: started, folders, finder, traces, breaker, clock, log, home, version: ctx.version, spawn: ctx.spawn },
+      ...{ settings: started, folders, finder, traces, breaker, clock, log, home, version: ctx.version, spawn, schemas, actorOf },
+      ...{ cache: createResponseCache(clock), persistent: createPersistent({ spawn, clock }) },
+      agentOf: (actor, id) => agents.find(actor, id),
+      window: async () => (await llm.value?.resolve({ provider: 'default', model: 'default' }).catch(() => undefined))?.contextWindow ?? null, // no model yet
+      remember: (ownerId, agentId, texts, plugin) => remember(memory.value, actorOf(ownerId), agentId, texts, plugin),
       granted: (name) => grantedOf({ db }, name),
       stop: (actor, runId, why) => runs.stop(actor, { runId }, why),
     });
@@ -57,7 +73,29 @@ export default defineExtension({
     );
     if (!isUsed) return;
     const sessions = ctx.services.require(Sessions);
-    ctx.events.on(RunEnded, (ended) => afterTurn({ engine, sessions, actorOf: (ownerId) => ctx.actors.of(ownerId) }, ended));
-    ctx.timers.after('prewarm-plugins', PREWARM_MS, async () => void (await plugins.prewarm(engine.loaded.filter((name) => name !== DIRECT))));
+    ctx.events.on(RunEnded, (ended) => afterTurn({ engine, sessions, actorOf }, ended));
+    ctx.hooks.tap(RunMessages, (messages, context) => assemble(engine, messages, context));
+    ctx.hooks.tap(RunChild, (subject) => child(engine, subject));
+    ctx.hooks.tap(SessionCompacting, (question) => compact(engine, question));
+    ctx.hooks.tap(ToolTransform, (output, request) => transform(engine, output, request));
+    ctx.timers.after('prewarm-plugins', PREWARM_MS, async () => {
+      await plugins.prewarm(engine.loaded.filter((name) => name !== DIRECT));
+      await engine.prewarm();
+    });
   },
 });
+
+/** Answers why it could not. */
+const remember = async (memory: MemoryService | undefined, actor: Actor, agentId: string, texts: readonly string[], plugin: string): Promise<string | undefined> => {
+  if (!memory) return 'the extension memory is off';
+  try {
+    await memory.add(
+      actor,
+      agentId,
+      texts.map((content) => ({ content, level: 'agent', category: plugin })),
+    );
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+};

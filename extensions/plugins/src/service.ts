@@ -5,6 +5,7 @@ import type { InstallRow, TraceRow } from './contract.js';
 import { pluginErrors } from './errors.js';
 import { type Engine, isHook, type Ran } from './hooks/engine.js';
 import type { Breaker } from './hooks/breaker.js';
+import { SAMPLE, sampleOf } from './hooks/samples.js';
 import type { Traces } from './hooks/traces.js';
 import type { Registries } from './install/registry.js';
 import { fromFolder, fromGit } from './install/sources.js';
@@ -80,16 +81,18 @@ export const createPlugins = (deps: ServiceDeps) => ({
   setEnabled: async (name: string, enabled: boolean): Promise<Plugin> => {
     const plugin = await deps.folders.get(name);
     await deps.folders.setEnabled(plugin, enabled);
+    deps.engine.forget(name);
     if (enabled) void compile(deps, plugin);
     await deps.changed(name);
     return { ...plugin, enabled };
   },
-  reload: async (name: string): Promise<Plugin> => {
+  reload: async (name: string): Promise<{ plugin: Plugin; evicted: number }> => {
     const plugin = await deps.folders.get(name);
     deps.breaker.forget(`${name} `);
     deps.finder.forget();
+    const evicted = deps.engine.forget(name);
     await deps.changed(name);
-    return plugin;
+    return { plugin, evicted };
   },
   prewarm: async (names: readonly string[] | undefined) => {
     const all = names === undefined ? (await deps.folders.list()).filter(({ enabled }) => enabled).map(({ name }) => name) : names;
@@ -196,6 +199,7 @@ const uninstall = async (deps: ServiceDeps, name: string): Promise<void> => {
   await deps.folders.remove(name);
   await deps.db.commit([deps.db.remove('installs', { name }, { expect: 'any' })]);
   deps.breaker.forget(`${name} `);
+  deps.engine.forget(name);
   await deps.changed(name);
 };
 
@@ -290,8 +294,6 @@ const signed = async (deps: ServiceDeps, name: string): Promise<Signed & { reado
   return { ...made, hashes };
 };
 
-const SAMPLE = 'Hello. I live in Lisbon and like short answers.';
-
 const test = async (deps: ServiceDeps, actor: Actor, name: string, hook: string, input: Readonly<Record<string, unknown>>): Promise<Ran> => {
   const plugin = await deps.folders.get(name);
   if (!isHook(hook) || plugin.manifest.hooks[hook] === undefined) throw pluginErrors.no_such_hook(name, hook);
@@ -303,15 +305,6 @@ const test = async (deps: ServiceDeps, actor: Actor, name: string, hook: string,
     runId: null,
     message: typeof message === 'string' ? message : SAMPLE,
     peerId: typeof peer === 'string' ? peer : null,
-    more:
-      hook === 'ingest'
-        ? more
-        : {
-            messages: [
-              { role: 'user', content: SAMPLE },
-              { role: 'assistant', content: 'Noted.' },
-            ],
-            ...more,
-          },
+    more: { ...sampleOf(hook), ...more },
   });
 };

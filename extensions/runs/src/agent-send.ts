@@ -1,9 +1,9 @@
 /** The tool by which one agent asks another. Its effect is a run, so it lives here. */
-import { type AnyTool, type Events, isSvcError, type Streams, type ToolCall, type ToolOutput, Type, defineTool } from '@svc/api';
+import { type AnyTool, type Events, type HookHandle, isSvcError, type Streams, type ToolCall, type ToolOutput, Type, defineTool } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { PeerAgentsService } from './peer-agents.js';
 import type { CircularWaits } from './loop/circular-wait.js';
-import { AgentMessaged, type RunFrame, RunFrames, type RunsService, type Submitted } from './contract.js';
+import { AgentMessaged, type RunChild, type RunFrame, RunFrames, type RunsService, type Submitted } from './contract.js';
 import { runErrors } from './errors.js';
 
 export interface AgentSendDeps {
@@ -11,6 +11,7 @@ export interface AgentSendDeps {
   readonly agents: AgentsService;
   readonly ctx: { readonly streams: Streams; readonly events: Pick<Events, 'publish'> };
   readonly circles: CircularWaits;
+  readonly child: HookHandle<typeof RunChild>;
   /** Reaches agents of other daemons, where an area does. */
   readonly peers: { readonly value: PeerAgentsService | undefined };
   /** Resolves when the wait has lasted long enough. */
@@ -45,6 +46,7 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
       const other = await deps.agents.find(call.actor, args.agent_id);
       if (!other) return { content: `There is no agent "${args.agent_id}". Use agent_list to see all.`, isError: true };
       if (other.id === call.agentId) return { content: 'An agent cannot send a message to itself.', isError: true };
+      await sayChild(deps, call, 'start', other.id, args.message);
       const submitted = await deps.runs.submit(call.actor, {
         agentId: other.id,
         door: 'agent',
@@ -62,11 +64,16 @@ export const agentSendTool = (deps: AgentSendDeps): AnyTool =>
         if (isStopped(call.signal)) await deps.runs.stop(call.actor, { runId: submitted.runId }, 'the run that asked was stopped');
         throw error;
       });
+      await sayChild(deps, call, 'end', other.id, args.message);
       if (!frame) return { content: `${other.name} has not answered yet; its run ${submitted.runId} goes on.`, isError: true };
       if (frame.type === 'error') return { content: `${other.name} could not answer: ${frame.data.error}`, isError: true };
       return { content: frame.type === 'done' ? frame.data.result.response : '', origin: { labels: [], source: other.name, sessionId: submitted.sessionId } };
     },
   });
+
+const sayChild = async ({ child }: AgentSendDeps, { actor, agentId, runId, sessionId }: ToolCall, moment: 'start' | 'end', childId: string, message: string): Promise<void> => {
+  if (!child.isEmpty()) await child.call({ moment, actor, parentId: agentId, childId, parentRunId: runId, sessionId, message });
+};
 
 /** `name@node` is an agent of another daemon. */
 const isElsewhere = (id: string): boolean => id.includes('@');

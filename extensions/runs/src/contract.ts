@@ -17,12 +17,13 @@ import {
   defineGather,
   definePipe,
   defineService,
+  defineStep,
   defineVeto,
   defineWork,
   method,
 } from '@svc/api';
 import { Agent } from '@svc/ext-agents/contract';
-import { Attempt, LeftOut, Parameters } from '@svc/ext-llm/contract';
+import { Attempt, LeftOut, ModelMessage, Parameters } from '@svc/ext-llm/contract';
 import { Part, Via } from '@svc/ext-sessions/contract';
 import { ClientAnswer, ClientCall, ClientCalls, ClientResult, ClientTools } from './client-tools/shapes.js';
 import { Attachment } from './uploads.js';
@@ -30,6 +31,7 @@ import { Attachment } from './uploads.js';
 export { Via } from '@svc/ext-sessions/contract';
 export { stepOfCall } from './client-tools/client-wait.js';
 export type { ClientAnswer, ClientCalls, ClientResult, ClientTools } from './client-tools/shapes.js';
+export { messagesFault } from './loop/shaped-messages.js';
 export { createRunEnds, type RunEnds, untilChange, untilEnd } from './run-ends.js';
 export { PeerAgents, type PeerAgentsService } from './peer-agents.js';
 export { Attachment, Uploads, type UploadsService } from './uploads.js';
@@ -315,6 +317,9 @@ const Asked = {
   via: Type.Optional(Via),
   peerId: Type.Optional(Type.String({ description: 'The sender in the channel, where a channel names one' })),
 };
+const MessageKind = OneOf(['normal', 'side_question', 'incognito', 'stateless'], {
+  description: 'Of a side question, an incognito message and a stateless request nothing is stored once the run ends',
+});
 /** Asked once for each run: who answers replaces the instructions of the manifest. Identity files, goals and others still add to them. */
 export const RunPrompt = defineAsk('run.prompt', '1.0.0', {
   policy: 'open',
@@ -348,10 +353,37 @@ export const RunRecall = defineGather('run.recall', '1.2.0', {
   subject: Type.Object({
     ...Asked,
     origin: Type.Optional(Origin),
-    kind: OneOf(['normal', 'side_question', 'incognito', 'stateless'], { description: 'Of a side question, an incognito message and a stateless request nothing is stored once the run ends' }),
+    kind: MessageKind,
     budgetTokens: Type.Integer({ description: 'For all answers together, the best first: what does not fit is left out. A token is counted as 4 characters' }),
   }),
   answer: Type.Array(Recalled),
+});
+
+/**
+ * What the model is sent of the conversation, before each call. Nothing of it is stored. What a tap returns is used only if the newest message is
+ * unchanged and every tool call has its result (`messagesFault`); otherwise the conversation is sent as it is.
+ */
+export const RunMessages = definePipe('run.messages', '1.0.0', {
+  policy: 'open',
+  budgetMs: 35_000,
+  remote: true,
+  value: Type.Array(ModelMessage),
+  context: Type.Object({ ...Asked, kind: MessageKind, system: Type.String(), contextWindowTokens: Type.Number({ description: 'What the model reads at most, its answer included' }) }),
+});
+/** An agent asks another one and waits: right before the message is sent, and after its answer. */
+export const RunChild = defineStep('run.child', '1.0.0', {
+  policy: 'open',
+  budgetMs: 35_000,
+  remote: true,
+  subject: Type.Object({
+    moment: OneOf(['start', 'end']),
+    actor: Actor,
+    parentId: Type.String({ description: 'The agent that asks' }),
+    childId: Type.String({ description: 'The agent that is asked' }),
+    parentRunId: Type.String(),
+    sessionId: Type.String({ description: 'The conversation of the agent that asks' }),
+    message: Type.String(),
+  }),
 });
 
 /**

@@ -1,4 +1,4 @@
-import { AgentRun, MessageIntercept, RunContext, RunEnded, RunFrames, RunHalt, RunPrompt, RunRecall, RunStart, Runs, PeerAgents, Uploads } from './contract.js';
+import { AgentRun, MessageIntercept, RunChild, RunContext, RunEnded, RunFrames, RunHalt, RunMessages, RunPrompt, RunRecall, RunStart, Runs, PeerAgents, Uploads } from './contract.js';
 import * as contract from './contract.js';
 import { Tools } from '@svc/ext-tools/contract';
 import { Llm } from '@svc/ext-llm/contract';
@@ -114,6 +114,7 @@ export default defineExtension({
         base: ctx.hooks.define(RunPrompt),
         context: ctx.hooks.define(RunContext),
         recall: ctx.hooks.define(RunRecall),
+        messages: ctx.hooks.define(RunMessages),
         llm,
         log: ctx.log,
         language: () => languageLine(ctx.config.get(LanguageSetting)),
@@ -164,7 +165,7 @@ export default defineExtension({
     );
     ctx.sockets.add(chatSocket({ runs, actors: ctx.actors, agents, sessions, journal: ctx.journal, streams: ctx.streams, log: ctx.log }));
     const deadline = (signal: AbortSignal) => ctx.clock.sleep(config().child_timeout_secs * 1_000, signal);
-    ctx.tools.add(agentSendTool({ ctx, runs, agents, deadline, peers: ctx.services.optional(PeerAgents), circles: createCircularWaits(loop) }));
+    ctx.tools.add(agentSendTool({ ctx, child: ctx.hooks.define(RunChild), runs, agents, deadline, peers: ctx.services.optional(PeerAgents), circles: createCircularWaits(loop) }));
     ctx.slashCommands.add(...slashCommands({ agents, sessions, llm, runs, commit: (writes) => ctx.db.commit(writes) }));
     ctx.hooks.tap(StoragePurge, async ({ agentId, ownerId }) => {
       if (agentId !== undefined) await runs.stop(ctx.actors.system('purge'), { agentId }, 'the agent was killed');

@@ -123,8 +123,13 @@ describe('the service of runs', () => {
       [first.runId, 'running'],
       [second.runId, 'queued'],
     ]);
+    // It is part of the conversation from here on, for whoever opens it.
+    const shown = async () => (await svc.http.expect(200, 'GET', `/api/sessions/${first.sessionId}/runs`)).body.runs.map((run: { message?: { content: string } }) => run.message?.content);
+    const [asked] = draft(svc).parts;
+    expect(await shown()).to.deep.equal([undefined, asked?.type === 'text' ? asked.text : '']);
     open();
     await over(OWNER, second.runId);
+    expect(await shown()).to.deep.equal([undefined, undefined]);
     expect((await runs.get(OWNER, first.runId)).status).to.equal('done');
     expect(ended).to.deep.equal(['done', 'done']);
   });

@@ -69,7 +69,7 @@ export default defineExtension({
       ends: createRunEnds((ended) => events.on(RunEnded, ended), log, 'A fire was not woken at the end of its run; it looks again within a minute.'),
       concurrency: () => settings().concurrency,
       closing: ctx.signal,
-      notify: createNotify({ notices: ctx.services.optional(NoticesServed), actors, log, closing: ctx.signal }),
+      notify: createNotify({ notices: ctx.services.optional(NoticesServed), agents, actors, log, closing: ctx.signal }),
     });
     const ofManifests = createManifestJobs({ actors, agents, clock, jobs, log, planner });
     ctx.hooks.tap(AgentSpawning, ({ manifest }) => ofManifests.verdict(manifest));

@@ -231,6 +231,19 @@ describe('schedules and cron jobs', function () {
     await alice.expect(200, 'DELETE', `/api/cron/jobs/${id}`);
   });
 
+  it('F5 without an agent send their notice by the first agent of their owner', async () => {
+    const steps = [{ name: 'gate', mode: 'gate', gate: { op: 'eq', value: 'never' } }];
+    const workflow = (await alice.expect(201, 'POST', '/api/workflows', { name: 'always fails', steps })).body.workflow_id;
+    const id = await job({ agent_id: undefined, prompt: undefined, action: { kind: 'workflow', workflow_id: workflow } });
+    for (let count = 1; count <= 5; count += 1) {
+      ahead += 61 * MINUTE;
+      await ended(id, count);
+    }
+    expect(await read(id)).to.include({ enabled: false, auto_disabled: true });
+    expect(JSON.stringify((await alice.expect(200, 'GET', '/api/notices')).body)).to.contain(`svc cron enable ${id}`);
+    await alice.expect(200, 'DELETE', `/api/cron/jobs/${id}`);
+  });
+
   it('P3 with a date fire once, and stay readable', async () => {
     world.model.script(() => ({ text: 'fine' }));
     const at = new Date(Date.now() + ahead + 5 * MINUTE).toISOString();

@@ -19,6 +19,7 @@ export const define = (program: Command, action: Action): void => {
     .argument('[agent]', 'only of this agent: name or id')
     .option('--active', 'only sessions with an active run')
     .option('--tag <tag>', 'only sessions with this tag')
+    .option('--deleted', 'deleted conversations that can be restored')
     .option('--limit <n>', 'maximum number', USUAL_LIMIT)
     .action(action((cli, agent: string | undefined, flags: ListFlags) => list(cli, agent, flags)));
   sessions
@@ -36,7 +37,13 @@ export const define = (program: Command, action: Action): void => {
     .command('delete')
     .description('Delete sessions with all their messages')
     .argument('<sessions...>', SESSION)
-    .action(action((cli, wanted: string[]) => remove(cli, wanted)));
+    .option('--erase', 'at once, so that nobody can restore them')
+    .action(action((cli, wanted: string[], flags: { erase?: boolean }) => remove(cli, wanted, flags.erase === true)));
+  sessions
+    .command('restore')
+    .description('Restore deleted conversations, with all versions')
+    .argument('<sessions...>', SESSION)
+    .action(action((cli, wanted: string[]) => restore(cli, wanted)));
   sessions
     .command('tag')
     .description("Set a conversation's tags; none removes them")
@@ -55,6 +62,7 @@ export const define = (program: Command, action: Action): void => {
 
 interface ListFlags {
   readonly active?: boolean;
+  readonly deleted?: boolean;
   readonly limit: string;
   readonly tag?: string;
 }
@@ -70,7 +78,11 @@ const limitOf = (text: string): number => {
 const list = async (cli: Cli, agent: string | undefined, flags: ListFlags): Outcome => {
   const limit = limitOf(flags.limit);
   const daemon = await cli.daemon();
-  const of = { ...(agent === undefined ? {} : { agent_id: (await findAgent(daemon, agent)).id }), ...(flags.tag === undefined ? {} : { tag: flags.tag }) };
+  const of = {
+    ...(agent === undefined ? {} : { agent_id: (await findAgent(daemon, agent)).id }),
+    ...(flags.tag === undefined ? {} : { tag: flags.tag }),
+    ...(flags.deleted ? ({ deleted: 'only' } as const) : {}),
+  };
   const found: SessionRow[] = [];
   // One that is active may stand far behind.
   for await (const row of eachSession(daemon, of, flags.active ? undefined : limit)) {
@@ -78,7 +90,10 @@ const list = async (cli: Cli, agent: string | undefined, flags: ListFlags): Outc
     if (found.length >= limit) break;
   }
   if (cli.json) cli.out.json({ sessions: found, total: found.length });
-  else if (found.length === 0) cli.out.line(flags.active ? 'No session has an active run.' : flags.tag === undefined ? 'No messages yet.' : 'No session has this tag.');
+  else if (found.length === 0)
+    cli.out.line(
+      flags.active ? 'No session has an active run.' : flags.deleted ? 'No deleted conversation can be restored.' : flags.tag === undefined ? 'No messages yet.' : 'No session has this tag.',
+    );
   else printList(cli, found);
   return EXIT.ok;
 };
@@ -91,7 +106,7 @@ const printList = (cli: Cli, found: readonly SessionRow[]): void => {
     row.agent_name ?? '(gone)',
     String(row.message_count),
     agoText(row.last_message_at ?? row.created_at, now),
-    row.active ? 'active' : row.is_canonical ? 'current' : '',
+    row.restorable_until !== undefined ? `until ${row.restorable_until.slice(0, 10)}` : row.active ? 'active' : row.is_canonical ? 'current' : '',
     row.id,
   ]);
   const columns = [{ title: 'LABEL', shrinks: true }, { title: 'AGENT' }, { title: 'MESSAGES', givesWay: true }, { title: 'LAST', givesWay: true }, { title: 'NOW', givesWay: true }, { title: 'ID' }];
@@ -159,15 +174,28 @@ const tag = async (cli: Cli, wanted: string, tags: string[]): Outcome => {
   return EXIT.ok;
 };
 
-const remove = async (cli: Cli, wanted: readonly string[]): Outcome => {
+const remove = async (cli: Cli, wanted: readonly string[], erase: boolean): Outcome => {
   const daemon = await cli.daemon();
   // All are found before the first one goes.
   const ids = await findSessions(daemon, wanted);
   const what = ids.length === 1 ? 'this session and all its messages' : `${ids.length} sessions and all their messages`;
-  if (!(await agreesAtTerminal(cli, `Delete ${what}? This cannot be undone.`))) return EXIT.ok;
-  for (const id of ids) await daemon.call('deleteSession', { id });
-  if (cli.json) cli.out.json({ status: 'deleted', session_ids: ids });
-  else cli.out.line(`${cli.out.green('✓')} ${ids.length === 1 ? 'The session is' : `${ids.length} sessions are`} deleted`);
+  if (!(await agreesAtTerminal(cli, `${erase ? 'Erase' : 'Delete'} ${what}?${erase ? ' This cannot be undone.' : ''}`))) return EXIT.ok;
+  let until: string | null = null;
+  for (const id of ids) until = (await daemon.call('deleteSession', { id, ...(erase ? { erase } : {}) })).restorable_until ?? until;
+  if (cli.json) cli.out.json({ status: 'deleted', session_ids: ids, restorable_until: until });
+  else
+    cli.out.line(
+      `${cli.out.green('✓')} ${ids.length === 1 ? 'The session is' : `${ids.length} sessions are`} ${until === null ? 'erased' : `deleted; until ${until.slice(0, 10)}: svc sessions restore ${ids.join(' ')}`}`,
+    );
+  return EXIT.ok;
+};
+
+const restore = async (cli: Cli, wanted: readonly string[]): Outcome => {
+  const daemon = await cli.daemon();
+  const ids = await findSessions(daemon, wanted, { deleted: 'only' });
+  for (const id of ids) await daemon.call('archiveSession', { id, body: { archived: false } });
+  if (cli.json) cli.out.json({ status: 'restored', session_ids: ids });
+  else cli.out.line(`${cli.out.green('✓')} ${ids.length === 1 ? 'The conversation is' : `${ids.length} conversations are`} back`);
   return EXIT.ok;
 };
 

@@ -2,7 +2,7 @@
 import { Actor, Nullable, OneOf, Origin, type Plain, SealedWrites, type Service, ToolFile, Type, defineEvent, defineService, defineWork, method } from '@svc/api';
 import { ModelMessage, ProviderState } from '@svc/ext-llm/contract';
 
-export { type GoingOn, SessionActive, SessionClosing } from './going-on.js';
+export { type CompactionAnswer, type GoingOn, SessionActive, SessionClosing, SessionCompacting } from './going-on.js';
 
 export const EntryKind = OneOf(['user', 'assistant', 'tool_call', 'tool_result', 'recall', 'summary', 'note']);
 export type EntryKind = Plain<typeof EntryKind>;
@@ -134,7 +134,11 @@ export const Pressure = OneOf(['low', 'medium', 'high', 'critical'], { descripti
 export const Context = Type.Object({ usedTokens: Type.Integer(), maxTokens: Type.Integer(), percent: Type.Number(), model: Type.String(), pressure: Pressure });
 export type Context = Plain<typeof Context>;
 
-export const Wiped = Type.Object({ sessionId: Type.String({ description: 'The new one' }), deleted: Type.Integer({ description: 'Sessions that went' }) });
+export const Wiped = Type.Object({
+  sessionId: Type.String({ description: 'The new one' }),
+  deleted: Type.Integer({ description: 'Sessions that went' }),
+  keptUntil: Nullable(Type.String({ description: 'Until when they can come back' })),
+});
 export type Wiped = Plain<typeof Wiped>;
 
 const AgentPlace = Type.Object({ id: Type.String(), sessionId: Type.String() }, { description: 'An agent, by id and current session' });
@@ -152,10 +156,12 @@ export const Titling = defineWork('title', '1.0.0', { input: Type.Object({ agent
 /** One turn of the cleaning up that [session] asks for. */
 export const Cleanup = defineWork('session-cleanup', '1.0.0', { input: Type.Object({ turn: Type.Integer() }), result: Type.Object({ deleted: Type.Integer() }) });
 
-export const Sessions = defineService('sessions', '1.4.0', {
+export const Sessions = defineService('sessions', '1.5.0', {
   /** How many sessions these agents have, by agent; agents without one are left out. */
   counts: method([Actor, Type.Array(Id), Type.String({ description: 'ISO time' })], Type.Record(Type.String(), SessionCount), { what: 'reads your conversations' }),
   total: method([Actor], Type.Integer(), { what: 'reads your conversations' }),
+  /** How many conversations an agent that the actor may see has, in which something was said; versions of one count once. */
+  conversations: method([Actor, Id], Type.Integer(), { what: 'reads your conversations' }),
   /** The session that a caller names: it is there, or it is the agent's current one. Throws `invalid_session_id`, `session_not_found`. */
   named: method([Actor, AgentPlace, Id], SessionRef, { what: 'reads your conversations' }),
   /**
@@ -203,9 +209,11 @@ export const Sessions = defineService('sessions', '1.4.0', {
   ),
   /** What a model would read of a session, in estimated tokens, and how much it can. */
   context: method([Actor, AgentPlace, Id], Context, { what: 'reads your conversations' }),
-  /** Takes every session of the agent away and begins a new one; what runs in them is stopped. */
+  /** Deletes every session of the agent and begins a new one; what runs in them is stopped. They can come back for `[trash] days`. */
   wipe: method([Actor, AgentPlace], Wiped),
-  /** Takes one away, and answers which is the agent's current one then. */
+  /** Deletes one, which can come back until `keptUntil`; null where it is erased at once. */
+  remove: method([Actor, AgentPlace, Id], Type.Object({ sessionId: Type.String({ description: 'The current one then' }), keptUntil: Nullable(Type.String()) })),
+  /** Erases one at once, and answers which is the agent's current one then. */
   erase: method([Actor, AgentPlace, Id], Id),
   /** Nothing where nothing was said in it yet. */
   describe: method([Actor, AgentPlace, Id], Type.Union([SessionInfo, Type.Undefined()]), { what: 'reads your conversations' }),

@@ -49,6 +49,12 @@ export const sessionsErrors = defineErrors('sessions', {
     message: (name: string, value: string) => `${name} is "${value.slice(0, 40)}", which is not a valid time.`,
     hint: 'Send a day such as 2026-01-31, or a time such as 2026-01-31T10:00:00Z.',
   },
+  reset_what: {
+    status: 400,
+    retry: false,
+    message: (given: string) => `/reset takes all or nothing, not "${given.slice(0, 40)}".`,
+    hint: '/reset deletes this conversation; /reset all asks before it deletes all of this agent.',
+  },
   session_taken: { status: 409, retry: false, message: (id: string) => `The session id ${id} belongs to another agent.`, hint: 'Leave session_id out, or choose another UUID.' },
   compaction_busy: { status: 409, retry: true, message: () => 'The session is already being compacted.', hint: 'Try again in a moment.' },
   compaction_failed: {

@@ -9,18 +9,16 @@ import { type Catalogue, type CatalogueDeps, createCatalogue } from './catalogue
 import { createCatalogueStore } from './catalogue/catalogue-store.js';
 import { cleanUp } from './closing/cleanup.js';
 import { cleanRegularly } from './closing/cleanup-work.js';
-import { createClosing } from './closing/closing.js';
+import { openClosing } from './closing/open-closing.js';
 import { createClosingStore } from './closing/closing-store.js';
 import { type CompactionDeps, type Compactor, createCompactor } from './compaction/compaction.js';
 import { SessionSection } from './config.js';
-import { contextOf } from './context.js';
-import { EntriesRead, SessionActive, SessionChanged, SessionClosing, Sessions, type SessionsService } from './contract.js';
+import { EntriesRead, SessionActive, SessionChanged, SessionCompacting, Sessions } from './contract.js';
 import * as contract from './contract.js';
-import { createListing, infoOf } from './listing.js';
+import { createListing } from './listing.js';
 import { projectEntries } from './projection.js';
 import { agentHistoryRoutes } from './routes/agent-history.js';
 import { agentSessionRoutes } from './routes/agent-sessions.js';
-import { SessionsOfAgent } from './routes/shapes.js';
 import type { SessionRouteDeps } from './routes/route-deps.js';
 import { versionRoutes } from './routes/branch.js';
 import { sessionRoutes } from './routes/sessions.js';
@@ -29,6 +27,7 @@ import { shareRoutes } from './routes/shares.js';
 import { tagRoutes } from './routes/tags.js';
 import { titleRoute } from './routes/title.js';
 import { createSearchStore } from './search/search-store.js';
+import { servedSessions } from './served-sessions.js';
 import { createSessionsService, type ChangeEvents } from './service.js';
 import { createDrawnPages } from './sharing/drawn-pages.js';
 import { DrawnTexts } from './workers/drawn-texts-worker.js';
@@ -90,45 +89,9 @@ export default defineExtension({
     const listing = createListing({ db: ctx.db, goingOn });
     const settings = () => ctx.config.get(SessionSection);
     const closingStore = createClosingStore(ctx.db);
-    const closing = createClosing({
-      store: closingStore,
-      actors: ctx.actors,
-      agents,
-      stop: ctx.hooks.define(SessionClosing),
-      sessions,
-      commit: (writes) => ctx.db.commit(writes),
-      purge: (subject) => ctx.purge(subject),
-      gone,
-      changeEvents,
-      later: later('erase-what-was-closed'),
-      clock: ctx.clock,
-      log: ctx.log,
-    });
+    const { bin, closing } = openClosing(ctx, { store: closingStore, agents, sessions, catalogue, gone, changeEvents, later });
     const cleaning = { store: closingStore, actors: ctx.actors, closing, agents, listing, clock: ctx.clock, config: settings };
-    const service: SessionsService = {
-      ...sessions,
-      counts: async (actor, agentIds, since) => sessions.counts(actor, agentIds, since),
-      wipe: closing.wipe,
-      erase: async (actor, agent, sessionId) => {
-        const { id } = await sessions.named(actor, agent, sessionId);
-        await closing.erase(actor, { id, agentId: agent.id });
-        return (await agents.get(actor, agent.id)).sessionId;
-      },
-      context: async (actor, agent, sessionId) => {
-        const ref = await sessions.named(actor, agent, sessionId);
-        return contextOf({ agents, llm }, actor, agent, await sessions.project(actor, ref, { budgetTokens: Number.MAX_SAFE_INTEGER, aside: {} }));
-      },
-      describe: async (actor, agent, sessionId) => {
-        await catalogue.catchUp(1);
-        const [session, active] = await Promise.all([listing.one(actor, sessionId), listing.active(actor, agent.id)]);
-        return session?.agentId === agent.id ? infoOf(session, agent.sessionId, active) : undefined;
-      },
-      recent: async (actor, agent, limit) => {
-        await catalogue.catchUp(1);
-        const [{ rows }, active] = await Promise.all([listing.page(actor, SessionsOfAgent, { limit }, agent.id), listing.active(actor, agent.id)]);
-        return rows.map((session) => infoOf(session, agent.sessionId, active));
-      },
-    };
+    const service = servedSessions({ sessions, agents, llm, catalogue, closing, listing });
     ctx.services.provide(Sessions, { ...service, counts: sessions.counts });
     ctx.hooks.tap(AgentColumns, ({ actor, agents: listed, since }) =>
       whenKnown(
@@ -152,6 +115,7 @@ export default defineExtension({
       listing,
       catalogue,
       closing,
+      bin,
       closingStore,
       search: createSearchStore(ctx.db, (ownerId) => ctx.actors.only('search', ownerId)),
       branch: createBranching({ store: createBranchStore(ctx.db), agents, goingOn, sessions, commit: (writes) => ctx.db.commit(writes), said: catalogue.touched }),
@@ -219,6 +183,7 @@ const openCompactor = (ctx: ExtensionContext, { store, ...deps }: Pick<Compactio
     log: ctx.log,
     hold: (label) => ctx.hold(label),
     closing: ctx.signal,
+    asked: ctx.hooks.define(SessionCompacting),
     load: async (sessionId) => {
       const summary = await store.lastSummary(sessionId);
       const entries = (await store.entries(sessionId, summary?.coversThrough ?? 0, MAX_COMPACTED_ENTRIES)).filter((entry) => entry.kind !== 'summary');

@@ -104,7 +104,7 @@ export const createListing = ({ db, goingOn }: ListingDeps): Listing => {
 export const runsGoingOn = async (goingOn: HookHandle<typeof SessionActive>, actor: Actor, agentId?: string): Promise<GoingOn> =>
   goingOn.isEmpty() ? [] : (await goingOn.call({ actor, ...(agentId === undefined ? {} : { agentId }) })).flatMap(({ value }) => value ?? []);
 
-const toListed = (row: Row): ListedSession => ({
+export const toListed = (row: Row): ListedSession => ({
   ...toFacts(row),
   id: String(row.id),
   agentId: String(row.agent_id),

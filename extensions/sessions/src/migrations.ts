@@ -8,5 +8,6 @@ import { titles } from '../migrations/0006_titles.js';
 import { models } from '../migrations/0007_models.js';
 import { shares } from '../migrations/0008_shares.js';
 import { tags } from '../migrations/0009_tags.js';
+import { bin } from '../migrations/0010_bin.js';
 
-export const migrations = [init, thinking, catalogue, branches, versions, titles, models, shares, tags];
+export const migrations = [init, thinking, catalogue, branches, versions, titles, models, shares, tags, bin];

@@ -34,7 +34,7 @@ const MAX_PROJECTED_ENTRIES = 4_000;
 const NO_SESSIONS: SessionCount = { all: 0, recent: 0 };
 
 /** All but what lists and closing serve. */
-export type ConversationService = Omit<SessionsService, 'context' | 'wipe' | 'erase' | 'describe' | 'recent' | 'counts'> & Pick<AtOnceService<SessionsService>, 'counts'>;
+export type ConversationService = Omit<SessionsService, 'context' | 'wipe' | 'remove' | 'erase' | 'describe' | 'recent' | 'counts'> & Pick<AtOnceService<SessionsService>, 'counts'>;
 
 /** `forget` drops what is kept in memory of a session, `rest` what nobody used for a while; those that are `gone` are counted no more. */
 export const createSessionsService = (deps: SessionsDeps): ConversationService & Pick<LogCache, 'forget' | 'rest'> & { gone(sessionIds: readonly string[]): void } => {
@@ -56,6 +56,7 @@ export const createSessionsService = (deps: SessionsDeps): ConversationService &
     },
     counts: (actor, agentIds, since) => readOneCached(counted, actor, agentIds, NO_SESSIONS, () => deps.store.counts(actor, agentIds, since)),
     total: (actor) => deps.store.total(actor),
+    conversations: (_actor, agentId) => deps.store.conversations(agentId),
     get: async (actor, sessionId) => toRef(await find(deps, actor, sessionId)),
     labelled: async (actor, agentId, label) => (await deps.store.labelled(actor, agentId, label)).map(toRef),
     agentOf: (sessionId) => deps.store.agentOf(sessionId),

@@ -2,6 +2,7 @@
 import { type Clock, type Db, defineSlashCommand, type Logger, type SlashAnswer, type SlashCall, type SlashCommand } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { SessionInfo, SessionsService } from './contract.js';
+import { sessionsErrors } from './errors.js';
 
 const WRITE = 'sessions.write';
 const READ = 'sessions.read';
@@ -11,7 +12,7 @@ const LISTED_SESSIONS = 10;
 
 interface SlashDeps {
   readonly agents: Pick<AgentsService, 'get' | 'setSession'>;
-  readonly sessions: Pick<SessionsService, 'create' | 'erase' | 'wipe' | 'recent' | 'compact' | 'context'>;
+  readonly sessions: Pick<SessionsService, 'create' | 'remove' | 'wipe' | 'conversations' | 'recent' | 'compact' | 'context'>;
   commit: Db['commit'];
   readonly clock: Pick<Clock, 'sleep'>;
   readonly log: Logger;
@@ -21,19 +22,19 @@ export const slashCommands = (deps: SlashDeps): SlashCommand[] => [
   defineSlashCommand({ name: 'new', usage: '/new', summary: 'Start a new session and keep the old one', permission: WRITE, order: 11, run: (call) => newSession(deps, call) }),
   defineSlashCommand({
     name: 'reset',
-    usage: '/reset [all]',
+    usage: '/reset [all [NUMBER]]',
     summary: "Delete this conversation, or all of this agent's, and start over",
     permission: WRITE,
-    takes: { words: ['all'] },
+    takes: 'text',
     order: 12,
     run: (call) => reset(deps, call),
   }),
   defineSlashCommand({
     name: 'reboot',
-    usage: '/reboot [all]',
+    usage: '/reboot [all [NUMBER]]',
     summary: 'The same as /reset',
     permission: WRITE,
-    takes: { words: ['all'] },
+    takes: 'text',
     order: 12,
     run: (call) => reset(deps, call),
   }),
@@ -51,15 +52,37 @@ async function newSession({ agents, sessions, commit }: SlashDeps, { actor, agen
   return { message: `A new session has started. The previous one is ${sessionId}.`, data: { session_id: ref.id, previous_session_id: sessionId } };
 }
 
+/** All of them go only where the caller says how many these are: a number of a moment ago is asked for again. */
 async function reset({ agents, sessions }: SlashDeps, { actor, agentId, sessionId, args }: SlashCall): Promise<SlashAnswer> {
   const agent = await agents.get(actor, agentId);
   if (args === '') {
-    const current = await sessions.erase(actor, placeOf(agent), sessionId);
-    return { message: 'This conversation is deleted. Your next message starts a new one.', data: { session_id: current, deleted: 1 } };
+    const { sessionId: current, keptUntil } = await sessions.remove(actor, placeOf(agent), sessionId);
+    const message = `This conversation is deleted. ${restorable(keptUntil, 1)}Your next message starts a new one.`;
+    return { message, data: { session_id: current, deleted: 1, restorable_until: keptUntil } };
   }
-  const { sessionId: fresh, deleted } = await sessions.wipe(actor, placeOf(agent));
-  return { message: `All conversations of ${agent.name} are deleted, ${deleted} of them. Your next message starts a new one.`, data: { session_id: fresh, deleted } };
+  const wanted = ALL.exec(args);
+  if (!wanted) throw sessionsErrors.reset_what(args);
+  const agreed = wanted[1];
+  const count = await sessions.conversations(actor, agentId);
+  if (count === 0) return { message: `${agent.name} has no conversations to delete.`, data: { deleted: 0 } };
+  if (Number(agreed ?? Number.NaN) !== count) return askBeforeReset(agent.name, count, agreed);
+  const { sessionId: fresh, keptUntil } = await sessions.wipe(actor, placeOf(agent));
+  const message = `${counted(count)} of ${agent.name} ${count === 1 ? 'is' : 'are'} deleted. ${restorable(keptUntil, count)}Your next message starts a new one.`;
+  return { message, data: { session_id: fresh, deleted: count, restorable_until: keptUntil } };
 }
+
+/** Days alone: nobody counts hours of a month. */
+const restorable = (until: string | null, count: number): string => (until === null ? '' : `${count === 1 ? 'It' : 'They'} can be restored until ${until.slice(0, 10)}. `);
+
+const ALL = /^all(?:\s+(\d{1,9}))?$/i;
+
+const counted = (count: number): string => (count === 1 ? '1 conversation' : `${count} conversations`);
+
+const askBeforeReset = (name: string, count: number, agreed: string | undefined): SlashAnswer => {
+  const confirm = `/reset all ${count}`;
+  const begin = agreed === undefined ? '' : `${agreed} is not how many there are. `;
+  return { message: `${begin}Nothing is deleted yet. This deletes ${counted(count)} of ${name}, with all messages. To agree, send: ${confirm}`, data: { confirm, conversations: count } };
+};
 
 async function listSessions({ agents, sessions }: SlashDeps, { actor, agentId }: SlashCall): Promise<SlashAnswer> {
   const recent = await sessions.recent(actor, placeOf(await agents.get(actor, agentId)), LISTED_SESSIONS);

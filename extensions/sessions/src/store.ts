@@ -22,6 +22,8 @@ export interface SessionRow {
 export interface SessionStore {
   counts(actor: Actor, agentIds: readonly string[], since: string): Promise<Record<string, SessionCount>>;
   total(actor: Actor): Promise<number>;
+  /** Of an agent that the actor may see. */
+  conversations(agentId: string): Promise<number>;
   find(actor: Actor, sessionId: string): Promise<SessionRow | undefined>;
   /** Entries after `after`, oldest first, at most `limit`. */
   entries(sessionId: string, after: number, limit: number): Promise<Entry[]>;
@@ -87,11 +89,15 @@ export const createSessionStore = (db: Db): SessionStore => {
       return Object.fromEntries((await Promise.all(reads)).flat().map(({ agent_id, n, recent }) => [agent_id, { all: Number(n), recent: Number(recent) }]));
     },
     total: (actor) => db.as(actor).count('sessions', { aside: null }),
+    conversations: async (agentId) => {
+      const sql = `SELECT COUNT(DISTINCT COALESCE(s.conversation_id, s.id)) AS n FROM ${sessions} s WHERE s.agent_id = ? AND s.aside IS NULL AND s.messages > 0`;
+      return Number((await db.system('conversations of an agent that the actor may see').readOne<{ n: number | string }>(sql, [agentId]))?.n ?? 0);
+    },
     find: async (actor, sessionId) => {
       const row = await db.as(actor).readOne<Row>(
         `SELECT s.id, s.agent_id, s.owner_id, s.label, s.created_at, s.thinking, s.model_provider, s.model_name, s.aside, e.seq AS seq, e.at AS at, e.run_id AS run_id
          FROM ${sessions} s LEFT JOIN ${entries} e ON e.session_id = s.id AND e.seq = (SELECT MAX(seq) FROM ${entries} WHERE session_id = s.id)
-         WHERE s.id = ?`,
+         WHERE s.id = ? AND NOT EXISTS (SELECT 1 FROM ${closed} c WHERE c.id = s.id)`,
         [sessionId],
       );
       return row ? toSession(row) : undefined;

@@ -74,12 +74,16 @@ export const EntryRows = defineTable('entries', '1.1.0', {
 });
 
 /** Sessions that were taken away: nothing is written under these ids again. */
-export const ClosedRows = defineTable('closed', '1.0.0', {
+export const ClosedRows = defineTable('closed', '1.1.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     closed_at: { kind: 'text', notNull: true },
     /** 1 once every area has erased what it held of it. */
     erased: { kind: 'integer', notNull: true, default: 0 },
+    /** Until then it can come back; null for what is erased at once. */
+    keep_until: { kind: 'text' },
+    /** Of what can come back: null on its way into the bin, `in` there, `back` on its way out. */
+    bin: { kind: 'text' },
   },
   indexes: [['erased', 'closed_at']],
 });

@@ -11,7 +11,8 @@ describe('the sweep of closed sessions', () => {
     const [closed, erased, begun] = [new Set<string>(), [] as string[], [] as string[]];
     const sweep = createSweep({
       store: {
-        unerased: async (limit) => [...closed].slice(0, limit),
+        unerased: async (_now, limit) => [...closed].slice(0, limit),
+        unmoved: async () => [],
         removeRows: async () => undefined,
         erased: (id): Write => {
           closed.delete(id);
@@ -26,6 +27,8 @@ describe('the sweep of closed sessions', () => {
         return { id: sessionId, complete: true, waiting: [] };
       },
       gone: () => undefined,
+      bin: { take: async () => false, settle: async () => undefined },
+      clock: { iso: () => '2026-01-01T00:00:00.000Z' },
       log,
     });
     return { closed, erased, begun, sweep };

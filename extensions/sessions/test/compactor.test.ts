@@ -64,6 +64,7 @@ describe('a compactor', () => {
       // A compaction asks for the agent only when a model is there.
       agents: { get: async (): Promise<Agent> => Promise.reject(new Error('nobody asks for it')) } as unknown as CompactionDeps['agents'],
       llm: { value: undefined } as unknown as CompactionDeps['llm'],
+      asked: { isEmpty: () => true, call: async () => undefined },
       log,
       hold,
       closing,

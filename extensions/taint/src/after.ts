@@ -11,7 +11,7 @@ import type { Conversations } from './conversations.js';
 import type { Counter } from './counter.js';
 import type { FileLabels } from './files.js';
 import { scanText, withWarning } from './injection/scan.js';
-import { fileWords, mayFetch } from './policy/commands.js';
+import { commandsIn, fileWords, mayFetch, readsUnnamed } from './policy/commands.js';
 import { type Corpus, outsideSourceOf, type Source } from './policy/corpus.js';
 import { addressesIn } from './policy/identifiers.js';
 import { squeezed } from './policy/normal-text.js';
@@ -100,7 +100,7 @@ const sourceOfCommand = async ({ files }: AfterDeps, agentId: string, line: stri
     const host = addressesIn(line).find((one) => one.host !== undefined)?.host;
     return { labels: OUTSIDE, name: host === undefined ? tool : `${tool} (${host})` };
   }
-  return (await files.among(agentId, fileWords(line)))?.source;
+  return (await files.among(agentId, fileWords(line)))?.source ?? (readsUnnamed(line) ? files.all(agentId) : undefined);
 };
 
 const noteWritten = async (deps: AfterDeps, { call, args }: ToolRequest, paths: readonly string[]): Promise<void> => {
@@ -111,7 +111,7 @@ const noteWritten = async (deps: AfterDeps, { call, args }: ToolRequest, paths: 
   for (const path of paths) await deps.files.wrote({ agentId: call.agentId, ownerId: call.actor.ownerId, path }, source);
 };
 
-/** Where a text has something from: an address, or a whole line. */
+/** Where a text has something from: an address, a whole line, or a command that nobody but the text from outside wrote. */
 export const sourceOfText = (corpora: readonly Corpus[], text: string): Source | undefined => {
   if (corpora.every(({ outside }) => outside.length === 0)) return undefined;
   for (const { value, host } of addressesIn(text)) {
@@ -121,9 +121,14 @@ export const sourceOfText = (corpora: readonly Corpus[], text: string): Source |
   }
   for (const line of text.split('\n', MAX_LINES)) {
     const form = squeezed(line.replace(/^[+\- ]/, ''));
-    if (form.length < MIN_LINE_CHARS) continue;
-    const source = outsideSourceOf(corpora, form);
-    if (source) return source;
+    const forms = [
+      ...(form.length < MIN_LINE_CHARS ? [] : [form]),
+      ...commandsIn(line.replace(/^[+\-$# ]+/, '')).filter((command) => !corpora.some(({ trustedText }) => trustedText.includes(command))),
+    ];
+    for (const one of forms) {
+      const source = outsideSourceOf(corpora, one);
+      if (source) return source;
+    }
   }
   return undefined;
 };

@@ -19,7 +19,7 @@ import { squeezed } from './policy/normal-text.js';
 export interface BeforeDeps {
   readonly settings: () => Taint;
   readonly conversations: Conversations;
-  readonly files: Pick<FileLabels, 'among'>;
+  readonly files: Pick<FileLabels, 'among' | 'first'>;
   readonly approvals: OptionalHandle<ApprovalsService>;
   readonly counter: Counter;
   readonly clock: Pick<Clock, 'now'>;
@@ -56,7 +56,7 @@ const fileOf = async ({ files }: BeforeDeps, request: ToolRequest, sink: Flow['s
   const { tool, call, needs } = request;
   if (sink === 'shell_exec') return files.among(call.agentId, fileWords(commandOf(request)));
   const paths = needs.flatMap(({ capability, target }) => (capability === 'file_system' && target !== undefined ? [target] : []));
-  return tool.name === REPLACES || paths.length === 0 ? undefined : files.among(call.agentId, paths);
+  return tool.name === REPLACES || paths.length === 0 ? undefined : files.first(call.agentId, paths);
 };
 
 const commandOf = ({ needs, args }: ToolRequest): string => needs.find(({ capability }) => capability === 'shell')?.target ?? Object.values(args).join(' ');

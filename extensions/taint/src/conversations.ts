@@ -59,7 +59,7 @@ export const createConversations = (deps: ConversationDeps): Conversations => {
 
 const promptCorpus = (text: string): Corpus => {
   const corpus = createCorpus();
-  corpus.addTrusted(text, '');
+  corpus.addInstructions(text);
   return corpus;
 };
 
@@ -168,7 +168,7 @@ const readResult = ({ toolNamed }: ConversationDeps, { corpus, links, open }: Kn
   }
   const tool = toolNamed(name);
   if (!origin && tool?.openWorld === false) {
-    if (readsOnly(tool)) corpus.addTrusted(content, echoed);
+    if (readsOnly(tool)) corpus.addOwn(content, echoed);
     return;
   }
   const source = sourceOf(origin ?? { labels: ['ExternalNetwork'], source: name });

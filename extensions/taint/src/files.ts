@@ -3,7 +3,7 @@
  *
  * W1  A file that a tool wrote has the labels of what was written: of addresses from outside in it, and of lines from outside.
  * W2  A command that may have fetched something, or read a labelled file, may have written any file: all that changed while it ran have its labels.
- * W3  A word of a command that only the shell can resolve (`p*.txt`, `$F`, `{a,b}`) means all labelled files.
+ * W3  A word of a command that only the shell can resolve (`p*.txt`, `$F`, `{a,b}`, `$(ls)`) means all labelled files, and so does a program that may read what it does not name.
  * W4  A folder that is read has the labels of all of its files.
  */
 import { posix } from 'node:path';
@@ -14,8 +14,12 @@ import type { Source } from './policy/corpus.js';
 export interface FileLabels {
   /** Of the file or folder; undefined where it holds nothing from outside. */
   of(agentId: string, path: string): Promise<Source | undefined>;
-  /** The first of these words that names such a file. */
+  /** The first of these words of a command that names such a file, or may. */
   among(agentId: string, words: readonly string[]): Promise<LabelledFile | undefined>;
+  /** The first of these paths that is such a file. */
+  first(agentId: string, paths: readonly string[]): Promise<LabelledFile | undefined>;
+  /** All that the agent has. */
+  all(agentId: string): Promise<Source | undefined>;
   wrote(file: { readonly agentId: string; readonly ownerId: string; readonly path: string }, source: Source | undefined): Promise<void>;
   /** A command ran, and may have written any file since then. */
   ran(agent: { readonly agentId: string; readonly ownerId: string }, time: { readonly since: string; readonly untilMs: number }, source: Source): Promise<void>;
@@ -33,11 +37,14 @@ interface FileDeps {
 }
 
 const MAX_ROWS = 2_000;
-const MAX_WORDS = 40;
+/** A command that names more may name any of them. */
+const MAX_WORDS = 200;
+const OUTSIDE = Symbol('no file of the workspace');
 /** More times than this are put together to one. */
 const MAX_TIMES = 200;
 /** A disk may round times. */
 const SLACK_MS = 1_000;
+const MAX_PATH_CHARS = 1_000;
 
 export const createFileLabels = ({ db, workspaces, clock }: FileDeps): FileLabels => {
   const rowsOf = (agentId: string): Promise<FileRow[]> => db.system('which files of an agent hold text from outside').select<FileRow>({ from: 'files', where: { agent_id: agentId }, limit: MAX_ROWS });
@@ -46,7 +53,7 @@ export const createFileLabels = ({ db, workspaces, clock }: FileDeps): FileLabel
     if (rows.length === 0) return undefined;
     const path = plain(agentId, asked);
     if (rows.length === MAX_ROWS) return union(rows.filter(isLabelled));
-    const entry = await workspaces.dir(agentId).stat(path);
+    const entry = path === '.' ? ({ kind: 'dir' } as const) : await workspaces.dir(agentId).stat(path);
     // One that a command has moved or deleted was there when it began.
     if (!entry) return union(rows.filter((row) => row.path === path && isLabelled(row)));
     if (entry.kind === 'dir') return union(rows.filter(isLabelled));
@@ -60,13 +67,25 @@ export const createFileLabels = ({ db, workspaces, clock }: FileDeps): FileLabel
     among: async (agentId, words) => {
       const rows = await rowsOf(agentId);
       if (rows.length === 0) return undefined;
-      for (const path of words.slice(0, MAX_WORDS)) {
+      const { path: workspace } = workspaces.dir(agentId);
+      for (const [place, word] of words.entries()) {
         // What the shell makes of a pattern or a variable is not known here: it may be any of them.
-        const source = isUnresolved(path) ? union(rows.filter(isLabelled)) : isPlainPath(path) ? await labelsOf(rows, agentId, path) : undefined;
+        const path = isUnresolved(word) || place >= MAX_WORDS ? undefined : pathOf(workspace, word);
+        if (path === OUTSIDE) continue;
+        const source = path === undefined ? union(rows.filter(isLabelled)) : await labelsOf(rows, agentId, path);
+        if (source) return { path: word, source };
+      }
+      return undefined;
+    },
+    first: async (agentId, paths) => {
+      const rows = await rowsOf(agentId);
+      for (const path of paths) {
+        const source = await labelsOf(rows, agentId, path);
         if (source) return { path, source };
       }
       return undefined;
     },
+    all: async (agentId) => union((await rowsOf(agentId)).filter(isLabelled)),
     wrote: async ({ agentId, ownerId, path: asked }, source) => {
       const path = plain(agentId, asked);
       // Where nothing is labelled there is nothing to take back.
@@ -109,8 +128,15 @@ const plainPath = (workspace: string, path: string): string => posix.normalize(p
 /** A word that the shell replaces: by names that fit, by a variable, by several words. */
 const isUnresolved = (word: string): boolean => /[*?$`{~]|\[.+\]/.test(word);
 
-/** A path that leads out of the workspace names none of its files. */
-const isPlainPath = (word: string): boolean => word !== '' && word !== '.' && word.length <= 1_000 && !/^[-/~]|\.\.|[:*?$\0]/.test(word);
+/** Where a word of a command leads, from the workspace; undefined where nobody can say. */
+const pathOf = (workspace: string, word: string): string | undefined | typeof OUTSIDE => {
+  if (word === '' || word.startsWith('-') || word.includes('\0') || word.length > MAX_PATH_CHARS) return OUTSIDE;
+  // By the process or the terminal that has it open.
+  if (/^\/(?:proc|dev)\//.test(word)) return word.startsWith('/dev/') ? OUTSIDE : undefined;
+  const whole = posix.resolve(workspace, word);
+  if (whole === workspace) return '.';
+  return whole.startsWith(`${workspace}/`) ? whole.slice(workspace.length + 1) : OUTSIDE;
+};
 
 const isLabelled = ({ labels }: FileRow): boolean => labels !== '';
 

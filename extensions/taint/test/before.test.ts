@@ -18,7 +18,7 @@ describe('a call with something from outside', () => {
     const before = createBefore({
       settings: () => ({ ...SETTINGS, ...settings }),
       conversations: { corporaOf: async () => [corpus] },
-      files: { among: async () => undefined },
+      files: { among: async () => undefined, first: async () => undefined },
       approvals: { value: options.approvals } as never, // an optional service, there or not
       counter,
       clock: { now: () => 0 },

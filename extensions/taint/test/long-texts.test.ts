@@ -1,8 +1,9 @@
 /** Long texts that anybody can send: no function that reads one keeps the daemon. */
 import { startedPrograms } from '@svc/ext-capabilities/contract';
 import { expectShortStops, hostileTexts } from '@svc/testing/hostile-texts';
+import { sourceOfText } from '../src/after.js';
 import { scanText, warnedOf } from '../src/injection/scan.js';
-import { addressWords, bareCommand, commandForms, fileWords, mayFetch, mayRunFiles, runsText } from '../src/policy/commands.js';
+import { addressWords, bareCommand, commandForms, commandsIn, fileWords, mayFetch, mayRunFiles, readsUnnamed, runsText } from '../src/policy/commands.js';
 import { createCorpus } from '../src/policy/corpus.js';
 import { detect } from '../src/policy/detectors.js';
 import { flowOf } from '../src/policy/flows.js';
@@ -29,10 +30,17 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   mayFetch: (text) => mayFetch(text, true),
   mayRunFiles,
   fileWords,
+  commandsIn,
+  readsUnnamed,
   readable,
   squeezed,
   decodedForms,
   'a trusted message': (text) => createCorpus().addTrusted(text),
+  'a file that is written': (text) => {
+    const corpus = createCorpus();
+    corpus.addOutside(text, SOURCE);
+    return sourceOfText([corpus], `${text.slice(0, -9)}\n`);
+  },
   'a result from outside': (text) => createCorpus().addOutside(text, SOURCE),
   'a call that runs a command': (text) => {
     const corpus = createCorpus();

@@ -1,5 +1,8 @@
 /** What tools declares to other areas: list, validate and execute, for runs, direct calls and MCP alike. */
 import {
+  ToolRequest,
+  ToolOutput,
+  definePipe,
   Actor,
   CallFacts,
   Need,
@@ -14,6 +17,7 @@ import {
   ToolPreview,
   ToolStatus,
   Type,
+  defineGather,
   defineService,
   defineWork,
   method,
@@ -68,6 +72,12 @@ export type CallDecision = Plain<typeof CallDecision>;
 export const ToolResult = Type.Object({ content: Type.String(), isError: Type.Boolean(), status: ToolStatus, origin: Type.Optional(Origin), files: Type.Optional(Type.Array(ToolFile)) });
 export type ToolResult = Plain<typeof ToolResult>;
 
+/**
+ * The result of a tool, right after it ran, for taps that take their time: only its text and where that came from can be changed. The guards of
+ * `tool.after` read what is made of it.
+ */
+export const ToolTransform = definePipe('tool.transform', '1.0.0', { policy: 'open', budgetMs: 35_000, remote: true, value: ToolOutput, context: ToolRequest });
+
 export const Tools = defineService('tools', '1.4.0', {
   all: method([], Type.Array(ToolInfo), { what: 'sees which tools there are' }),
   /** Those an agent with this manifest may call. */
@@ -86,6 +96,14 @@ export const Tools = defineService('tools', '1.4.0', {
   forget: method([Actor, Type.String({ description: 'Session id' })], SealedWrites),
 });
 export type ToolsService = Service<typeof Tools>;
+
+/** Folders that a command of an agent may read in its sandbox, beside its workspace and its mounts: of a skill whose program it names. */
+export const CommandFolders = defineGather('command.folders', '1.0.0', {
+  policy: 'open',
+  budgetMs: 2_000,
+  subject: Type.Object({ actor: Actor, agentId: Type.String(), command: Type.String() }),
+  answer: Type.Array(Type.String({ description: 'Absolute; below `skills` of the home where it lies in the home' })),
+});
 
 /** A process of an agent: as long as it runs, its daemon holds the lease. Who finds a run that nobody holds knows that its daemon died. */
 export const ProcessWork = defineWork('tools.process', '1.0.0', {

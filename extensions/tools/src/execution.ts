@@ -18,7 +18,7 @@ import {
 import type { Agent } from '@svc/ext-agents/contract';
 import { callDigest } from './call-digest.js';
 import { type CheckpointDeps, withCheckpoint } from './checkpoint.js';
-import { type CallRequest, READ_ARTIFACT, type ToolResult } from './contract.js';
+import { type CallRequest, READ_ARTIFACT, type ToolResult, type ToolTransform } from './contract.js';
 import { toolErrors } from './errors.js';
 import { checkedArguments, type CallPolicyDeps, textOf, toolRequest } from './call-policy.js';
 import { capText, RESULT_BYTES, TOOL_TEXT_BYTES } from './result-size.js';
@@ -32,6 +32,7 @@ export interface ExecuteDeps extends CheckpointDeps {
   readonly grants: HookHandle<typeof ToolGrants>;
   readonly start: HookHandle<typeof ToolStart>;
   readonly after: HookHandle<typeof ToolAfter>;
+  readonly transform: HookHandle<typeof ToolTransform>;
   readonly schemas: CallPolicyDeps['schemas'];
   readonly clock: Pick<Clock, 'sleep'>;
   /** Asked with each call: settings may change. */
@@ -50,8 +51,20 @@ export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, agent: 
   const request = { ...asked, args: checked.args };
   let known: ToolRequest | undefined;
   const facts = (): ToolRequest => (known ??= toolRequest(deps.registry, tool, request, callDigest(asked.name, asked.args)));
-  const output = await withCheckpoint(deps, tool, request, async () => (await refusedAtStart(deps, facts)) ?? runWithEnd(deps, tool, request, signal));
+  const given = await withCheckpoint(deps, tool, request, async () => (await refusedAtStart(deps, facts)) ?? runWithEnd(deps, tool, request, signal));
+  const output = deps.transform.isEmpty() ? given : await transformed(deps, asked, facts, given);
   return resultOf(agent && isSpilled(deps.spilling, asked, output) && canReadOn(deps, agent) ? await spilled(deps, tool, asked, facts, output) : await whole(deps, asked, facts, output));
+};
+
+/** Before the guards of `tool.after` look at it. A failure keeps the result. */
+const transformed = async ({ transform, log }: ExecuteDeps, { name, call }: CallRequest, facts: () => ToolRequest, output: ToolOutput): Promise<ToolOutput> => {
+  try {
+    const { content, origin } = await transform.call(output, facts());
+    return { ...output, content, ...(origin ? { origin } : {}) };
+  } catch (cause) {
+    log.warn('the result of a tool stays as it was', { tool: name, run: call.runId, cause });
+    return output;
+  }
 };
 
 const canReadOn = ({ registry }: ExecuteDeps, { manifest }: Agent): boolean => {

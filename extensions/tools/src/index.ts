@@ -1,8 +1,8 @@
-import { Tools } from './contract.js';
+import { CommandFolders, Tools, ToolTransform } from './contract.js';
 import * as contract from './contract.js';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
 import { AuditRecorded, auditFact, CheckpointTake, ToolAfter, ToolBefore, ToolMissed, ToolGrants, ToolList, ToolStart, defineExtension } from '@svc/api';
-import { consentOf } from './builtin/command-start.js';
+import { consentOf, createReach } from './builtin/command-start.js';
 import { artifactTables } from '../migrations/0002_artifacts.js';
 import { processTables } from '../migrations/0001_processes.js';
 import { builtinTools } from './builtin/builtin-tools.js';
@@ -47,6 +47,7 @@ export default defineExtension({
     const agents = ctx.services.require(Agents);
     ctx.hooks.tap(AgentReview, async ({ manifest }) => (manifest.capabilities.shell.length === 0 ? [] : consentOf(await ctx.sandbox())));
     ctx.hooks.tap(AgentReview, ({ manifest }) => missingTools(manifest.capabilities, registry.names()));
+    const reachOf = createReach(ctx.hooks.define(CommandFolders));
     const results = () => ctx.config.get(ToolResultsSection);
     const artifacts = createArtifacts({ db: ctx.db, clock: ctx.clock, limits: results });
     ctx.timers.every('prune-artifacts', PRUNE_MS, () => artifacts.prune());
@@ -58,6 +59,7 @@ export default defineExtension({
       grants: ctx.hooks.use(ToolGrants),
       start: ctx.hooks.use(ToolStart),
       after: ctx.hooks.use(ToolAfter),
+      transform: ctx.hooks.define(ToolTransform),
       checkpoint: ctx.hooks.use(CheckpointTake),
       workspaces: createWorkspaces(ctx.files.root('workspaces')),
       schemas: ctx.schemas,
@@ -90,12 +92,12 @@ export default defineExtension({
       settings: () => ({ timeoutSecs: ctx.config.get(SearchTimeoutSecs), cacheMinutes: ctx.config.get(SearchCacheMinutes) }),
     });
     ctx.tools.add(
-      ...builtinTools(ctx),
+      ...builtinTools(ctx, reachOf),
       readArtifactTool(artifacts),
       ...lazyTools(async ({ actor, agentId }) => (agentId === '' ? [] : tools.list(actor, agentId, (await agents.get(actor, agentId)).manifest))),
       search,
       locationTool({ fetch: (url, init) => ctx.fetch(url, init), url: locationUrl }),
-      ...processTools({ processes: openProcesses(ctx, agents), clock: ctx.clock }),
+      ...processTools({ processes: openProcesses(ctx, agents, reachOf), clock: ctx.clock }),
     );
   },
 });

@@ -197,6 +197,7 @@ describe('the one way to an effect', () => {
       grants: { isEmpty: () => true, call: async (capabilities: Capabilities) => capabilities },
       start: { isEmpty: () => true, call: async () => undefined },
       after: { isEmpty: () => true, call: async (output: ToolOutput) => output },
+      transform: { isEmpty: () => true, call: async (output: ToolOutput) => output },
       clock,
       timeSettings: () => ({ defaultSecs: 120, byName: {} }),
       spilling: noSpilling,

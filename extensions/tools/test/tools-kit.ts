@@ -72,6 +72,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
     checkpoint: { isEmpty: () => !taps.checkpoint, call: async (taking) => taps.checkpoint?.(taking) },
     workspaces: createWorkspaces(openDir('/nowhere')),
     start: { isEmpty: () => true, call: async () => undefined },
+    transform: { isEmpty: () => true, call: async (output) => output },
     after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
     schemas: createValueChecks(),
     clock,

@@ -4,15 +4,26 @@ import { triggerErrors } from './errors.js';
 import { Pattern } from './pattern.js';
 
 export { TriggerFired, WebhookWake } from './fired.js';
+export { CALLS_KEPT_MS, createCallKeys } from './call-keys.js';
+export { createRotations, type Rotations } from './rotation.js';
 export { COMMON_SOURCES, createListening, type Emit, type Happening, type Listening, type Source } from './happenings.js';
 
 export const FIRE_STATES = ['running', 'ok', 'error', 'skipped'] as const;
 const MAX_SECS = 604_800;
+const MIN_SECRET_CHARS = 16;
 
 const fields = Type.Object({
   agent_id: Field.reference('agents', { description: 'The agent that it belongs to, and that is asked' }),
   pattern: Pattern,
-  prompt_template: Type.String({ minLength: 1, maxLength: 16_384, default: 'Event: {{event}}', description: 'What the agent is asked; `{{event}}` is what happened' }),
+  prompt_template: Type.String({
+    minLength: 1,
+    maxLength: 16_384,
+    default: 'Event: {{event}}',
+    description: 'What the agent is asked; `{{event}}` is what happened, and of a webhook `{{path.of.a.value}}` a value of its body',
+  }),
+  secret: Nullable(Field.secret({ minLength: MIN_SECRET_CHARS, maxLength: 256 }), {
+    description: 'Of senders that call its address. In the scheme `standard` it is base64 after `whsec_`, else its text is the key',
+  }),
   enabled: Type.Boolean({ default: true }),
   max_fires: Type.Integer({ minimum: 0, maximum: 1_000_000_000, default: 0, description: 'It is disabled after so many fires; 0: no limit' }),
   cooldown_secs: Nullable(Type.Integer({ minimum: 0, maximum: MAX_SECS }), {
@@ -22,7 +33,11 @@ const fields = Type.Object({
   target_agent_id: Nullable(Field.reference('agents'), { description: 'This agent is asked instead' }),
   workflow_id: Nullable(Type.String({ minLength: 1, maxLength: 256 }), { description: 'Id or name of a workflow that starts instead, with the message as its input' }),
 });
-const computed = Type.Object({ fire_count: Type.Integer(), last_fired_at: Nullable(Type.String()) });
+const computed = Type.Object({
+  hook_path: Nullable(Type.String(), { description: 'Where senders call it, if it waits for a webhook' }),
+  fire_count: Type.Integer(),
+  last_fired_at: Nullable(Type.String()),
+});
 
 const Fire = Type.Object(
   {
@@ -45,6 +60,7 @@ export const Triggers = defineCollection({
   one: 'trigger',
   path: '/api/triggers',
   fields,
+  writeOnly: { secret: 'has_secret' },
   computed,
   agent: 'agent_id',
   indexes: [['agent_id']],
@@ -67,6 +83,7 @@ export const Triggers = defineCollection({
       agent_id: { label: { en: 'Agent', zh: '智能体' } },
       pattern: { label: { en: 'Waits for', zh: '等待' } },
       prompt_template: { label: { en: 'Message', zh: '消息' } },
+      secret: { label: { en: 'Secret of its senders', zh: '发送方密钥' } },
       enabled: { label: { en: 'Enabled', zh: '启用' } },
       max_fires: { label: { en: 'Fires at most', zh: '最多触发' } },
       cooldown_secs: { label: { en: 'Rests for (s)', zh: '冷却（秒）' } },
@@ -78,14 +95,24 @@ export const Triggers = defineCollection({
   operations: {
     create: {
       description:
-        'Events are those of your agents, tasks, memory, jobs, workflows and messages, and for owners also settings and extensions that change. What follows from a fire has one root with what caused it: [roots] limits all of it, and [triggers] max_depth how many triggers may follow from each other.',
+        'Events are those of your agents, tasks, memory, jobs, workflows and messages, and for owners also settings and extensions that change. What follows from a fire has one root with what caused it: [roots] limits all of it, and [triggers] max_depth how many triggers may follow from each other. One with the pattern `webhook` needs a secret, and fires when a sender calls its `hook_path`.',
       examples: {
         'when a task is posted for the agent': { agent_id: '6f1c2d3e-8a90-4b1c-9d2e-3f4a5b6c7d8e', pattern: { task_posted: { assignee_match: 'self' } } },
         'once, when a word occurs': { agent_id: '6f1c2d3e-8a90-4b1c-9d2e-3f4a5b6c7d8e', pattern: { content_match: { substring: 'deploy' } }, prompt_template: 'Look at this: {{event}}', max_fires: 1 },
+        'when GitHub reports a pull request': {
+          agent_id: '6f1c2d3e-8a90-4b1c-9d2e-3f4a5b6c7d8e',
+          pattern: { webhook: { scheme: 'github', where: { action: 'opened' } } },
+          secret: 'a long random text',
+          prompt_template: 'Review {{pull_request.html_url}}: {{pull_request.title}}',
+          cooldown_secs: 0,
+        },
         'another agent is asked': { agent_id: '6f1c2d3e-8a90-4b1c-9d2e-3f4a5b6c7d8e', pattern: 'lifecycle', target_agent_id: '0b9d7c6a-1e2f-4a3b-8c4d-5e6f7a8b9c0d', cooldown_secs: 60 },
       },
       errors: [400, 404],
-      answer: Type.Object({ trigger_id: Uuid, agent_id: Uuid, target_agent_id: Type.Optional(Uuid), workflow_id: Type.Optional(Type.String()) }, { 'x-name': 'TriggerCreated' }),
+      answer: Type.Object(
+        { trigger_id: Uuid, hook_path: Type.Optional(Type.String()), agent_id: Uuid, target_agent_id: Type.Optional(Uuid), workflow_id: Type.Optional(Type.String()) },
+        { 'x-name': 'TriggerCreated' },
+      ),
     },
     update: {
       description: 'Changes the fields that the body names. null puts cooldown_secs, session_mode, target_agent_id and workflow_id back to their default. Another pattern ends its cooldown.',
@@ -153,6 +180,8 @@ export const FireRows = defineTable('fires', '1.0.0', {
     event: text,
     event_key: text,
     text,
+    /** What is asked, where the event has values of its own. */
+    prompt: { kind: 'text' },
     origin: { kind: 'json' },
     status: text,
     reason: { kind: 'text' },
@@ -168,5 +197,19 @@ export const FireRows = defineTable('fires', '1.0.0', {
   unique: [['trigger_id', 'event_key']],
 });
 export type FireRow = RowOf<typeof FireRows>;
+
+/** Calls that said who they are, for as long as one that comes again is known. */
+export const CallRows = defineTable('calls', '1.0.0', {
+  columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, created_at: text },
+  owner: 'owner_id',
+  indexes: [['created_at']],
+});
+
+/** Secrets that were changed, for as long as the one before holds. */
+export const RotationRows = defineTable('secret_rotations', '1.0.0', {
+  columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, name: text, until: text },
+  owner: 'owner_id',
+  indexes: [['until']],
+});
 
 export const TriggerFire = defineWork('trigger-fire', '1.0.0', { input: Type.Object({ fireId: Type.String(), triggerId: Type.String() }), result: Type.Undefined() });

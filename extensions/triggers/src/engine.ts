@@ -16,6 +16,7 @@ import type { Fires } from './fires.js';
 import { createListening, type Happening, type Source } from './happenings.js';
 import { matches } from './matching.js';
 import { isPerSubject, kindsOf } from './pattern.js';
+import { render } from './values.js';
 
 export interface EngineDeps {
   readonly db: Db;
@@ -37,8 +38,10 @@ export interface EngineDeps {
 export interface Engine {
   /** Reads which triggers there are. */
   reload(): Promise<void>;
-  /** Resolves when the fires of this event are stored. */
-  receive(happening: Happening): Promise<void>;
+  /** Resolves when the fires of this event are stored. `also`: a trigger that may be newer than what was read. */
+  receive(happening: Happening, also?: Trigger): Promise<void>;
+  /** Leaves a row that says why it did not fire. */
+  skip(trigger: Trigger, happening: Happening, reason: string): Promise<void>;
 }
 
 const MAX_WORDS = 500;
@@ -48,13 +51,14 @@ const OWNER = 'owner';
 export const createEngine = (deps: EngineDeps): Engine => {
   let triggers: readonly Trigger[] = [];
   let reading: Promise<void> | undefined;
-  const receive = async (happening: Happening): Promise<void> => {
+  const receive = async (happening: Happening, also?: Trigger): Promise<void> => {
     await reading;
-    const known = triggers.filter(({ owner_id }) => owner_id === (happening.ownerId ?? OWNER));
+    const others = triggers.filter(({ owner_id, id }) => owner_id === (happening.ownerId ?? OWNER) && id !== also?.id);
+    const known = also === undefined ? others : [also, ...others];
     const possible = known.filter(({ pattern }) => kindsOf(pattern)?.includes(happening.kind) !== false);
     if (possible.length > 0) await fireAll(deps, possible, await described(deps, happening));
   };
-  const listening = createListening(deps.events, deps.sources, receive);
+  const listening = createListening(deps.events, deps.sources, (happening) => receive(happening));
   const read = async (): Promise<void> => {
     triggers = [...(await deps.read())].sort((one, other) => (one.id < other.id ? -1 : 1));
   };
@@ -73,7 +77,7 @@ export const createEngine = (deps: EngineDeps): Engine => {
     listening.only(() => true);
     reload().catch((cause: unknown) => deps.log.error('Triggers could not be read; svc tries again within a minute.', { cause }));
   });
-  return { reload, receive };
+  return { reload, receive, skip: async (trigger, happening, reason) => skip(deps, rowOf(deps, trigger, happening, FIRST), reason) };
 };
 
 /** The words of a message, read only where a trigger waits for them. */
@@ -112,10 +116,12 @@ interface Place {
   readonly parentId: string | undefined;
 }
 
+const FIRST: Place = { depth: 1, rootId: null, parentId: undefined };
+
 /** Below the run that caused the event. The depth is one more than that of the fire that led to it. */
 const placeOf = async ({ db, journal }: EngineDeps, { runId }: Happening): Promise<Place> => {
   const root = runId ? await journal.root(runId) : undefined;
-  if (!runId || !root) return { depth: 1, rootId: null, parentId: undefined };
+  if (!runId || !root) return FIRST;
   const reader = db.system('depth of triggers');
   const cause = await reader.first<Pick<FireRow, 'depth'>>({ from: 'fires', columns: ['depth'], where: { run_id: runId } });
   if (cause) return { depth: cause.depth + 1, rootId: root.id, parentId: runId };
@@ -124,7 +130,7 @@ const placeOf = async ({ db, journal }: EngineDeps, { runId }: Happening): Promi
   return { depth: runId === root.id ? 1 : (deepest?.depth ?? 0) + 1, rootId: root.id, parentId: runId };
 };
 
-const rowOf = ({ ids, clock }: EngineDeps, trigger: Trigger, { kind, key, text, origin }: Happening, { depth, rootId }: Place): FireRow => ({
+const rowOf = ({ ids, clock }: EngineDeps, trigger: Trigger, { kind, key, text, origin, lookup }: Happening, { depth, rootId }: Place): FireRow => ({
   id: ids.uuid(),
   owner_id: trigger.owner_id,
   trigger_id: trigger.id,
@@ -132,6 +138,7 @@ const rowOf = ({ ids, clock }: EngineDeps, trigger: Trigger, { kind, key, text, 
   event: kind,
   event_key: key,
   text,
+  prompt: lookup === undefined ? null : render(trigger.prompt_template, lookup),
   origin: origin === undefined ? null : JSON.stringify(origin),
   status: 'running',
   reason: null,

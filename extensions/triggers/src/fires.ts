@@ -62,7 +62,7 @@ async function drive(deps: FireDeps, run: LeasedRun): Promise<void> {
   }
 }
 
-const promptOf = ({ prompt_template: template }: Trigger, { text }: FireRow): string => template.split('{{event}}').join(text).slice(0, MAX_PROMPT);
+const promptOf = ({ prompt_template: template }: Trigger, { text, prompt }: FireRow): string => (prompt ?? template.split('{{event}}').join(text)).slice(0, MAX_PROMPT);
 
 const ask = async (deps: FireDeps, run: LeasedRun, trigger: Trigger, fire: FireRow): Promise<void> => {
   const owner = deps.actors.of(fire.owner_id);
@@ -101,11 +101,13 @@ const submit = async (deps: FireDeps, run: LeasedRun, trigger: Trigger, fire: Fi
     key: `trigger:${fire.id}`,
     parentRunId: run.id,
     cause: { kind: 'trigger', id: trigger.id },
-    ...(fire.origin === null ? {} : { origin: JSON.parse(fire.origin) as Origin }), // what the engine stored
+    ...originOf(fire),
   });
   await deps.db.commit([deps.db.update('fires', ['id'], [{ id: fire.id, run_id: runId }])]);
   return runId;
 };
+
+const originOf = ({ origin }: FireRow): { readonly origin?: Origin } => (origin === null ? {} : { origin: typeof origin === 'string' ? JSON.parse(origin) : origin }); // what the engine stored
 
 const idOf = (about: string): string => {
   const hex = createHash('sha256').update(about).digest('hex');
@@ -125,7 +127,8 @@ const start = async (deps: FireDeps, run: LeasedRun, trigger: Trigger, fire: Fir
   const owner = deps.actors.of(fire.owner_id);
   const workflows = deps.workflows.value;
   if (!workflows) throw triggerErrors.no_workflows();
-  const { runId, state, error } = await workflows.start(owner, { workflow, input: promptOf(trigger, fire), key: `trigger:${fire.id}`, parentRunId: run.id });
+  const origin = originOf(fire);
+  const { runId, state, error } = await workflows.start(owner, { workflow, input: promptOf(trigger, fire), key: `trigger:${fire.id}`, parentRunId: run.id, ...origin });
   if (fire.run_id !== runId) await deps.db.commit([deps.db.update('fires', ['id'], [{ id: fire.id, run_id: runId }])]);
   if (state === 'completed') return settle(deps, run, fire, 'ok', null);
   if (state === 'failed' || state === 'cancelled') return settle(deps, run, fire, 'error', error ?? `the workflow was ${state}`);

@@ -10,6 +10,7 @@ import { AgentChanged, AgentKilled, AgentSpawned } from '@svc/ext-agents/contrac
 import { RunEnded, RunStarted } from '@svc/ext-runs/contract';
 import { CronFired } from '@svc/ext-schedules/contract';
 import { WorkflowEnded } from '@svc/ext-workflows/contract';
+import type { Lookup } from './values.js';
 import { TriggerFired } from './fired.js';
 
 export interface Happening {
@@ -26,6 +27,8 @@ export interface Happening {
   /** For programs. */
   readonly data: Readonly<Record<string, unknown>>;
   readonly origin?: Origin;
+  /** Values that a message may name beside `{{event}}`. */
+  readonly lookup?: Lookup;
   readonly name?: string;
   readonly assigneeId?: string | null;
   readonly creatorId?: string | null;
@@ -144,7 +147,7 @@ const programSources: readonly Source[] = [
     kinds: ['workflow_completed', 'workflow_failed'],
     isDurable: true,
     listen: (events, emit) =>
-      events.on(WorkflowEnded, ({ ownerId, workflowId, runId, name, state, error }) => {
+      events.on(WorkflowEnded, ({ ownerId, workflowId, runId, name, state, error, output }) => {
         if (state === 'cancelled') return;
         const kind = `workflow_${state}`;
         return emit({
@@ -154,7 +157,7 @@ const programSources: readonly Source[] = [
           subject: workflowId,
           runId,
           text: cut(`The workflow ${name} ${state}${error === null ? '.' : `: ${error}`}`),
-          data: { workflow_id: workflowId, run_id: runId, workflow_name: name, ...(error === null ? {} : { error }) },
+          data: { workflow_id: workflowId, run_id: runId, workflow_name: name, ...(error === null ? {} : { error }), ...(state === 'completed' && output !== undefined ? { output } : {}) },
         });
       }),
   },

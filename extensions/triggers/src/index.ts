@@ -3,6 +3,7 @@ import { AgentChanged, Agents, AgentSpawned, AgentSpawning } from '@svc/ext-agen
 import { createRunEnds, RunEnded, Runs } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { Workflows } from '@svc/ext-workflows/contract';
+import { hookTables } from '../migrations/0003_hooks.js';
 import { manifestTriggerTable } from '../migrations/0002_manifest.js';
 import { triggerTables } from '../migrations/0001_init.js';
 import { TriggersSection } from './config.js';
@@ -11,7 +12,9 @@ import { COMMON_SOURCES, type FireRow, type Trigger, Triggers } from './contract
 import { createEngine } from './engine.js';
 import { createFires } from './fires.js';
 import { createManifestTriggers } from './manifest-triggers.js';
+import { hookInRoute } from './hook-in.js';
 import { ownSources } from './own-sources.js';
+import { hookOf } from './pattern.js';
 import { countersOf, triggerRules } from './rules.js';
 import { whyOf } from './why.js';
 
@@ -22,16 +25,19 @@ const MAX_COOLDOWN_MS = 8 * DAY_MS;
 const MAX_SHOWN = 200;
 const MAX_TRIGGERS = 10_000;
 
-const shown = ({ owner_id: _owner, trigger_id: _trigger, agent_id: _agent, event_key: _key, origin: _origin, root_id: _root, status, ...row }: FireRow): contract.Fire => ({
+const shown = ({ owner_id: _owner, trigger_id: _trigger, agent_id: _agent, event_key: _key, origin: _origin, prompt: _prompt, root_id: _root, status, ...row }: FireRow): contract.Fire => ({
   ...row,
   status: status as contract.Fire['status'],
 }); // the engine writes no other
 
+const HOOKS_IN = '/api/hooks/in/';
+const hookPathOf = ({ id, pattern }: Pick<Trigger, 'id' | 'pattern'>): string | null => (hookOf(pattern) ? `${HOOKS_IN}${id}` : null);
+
 export default defineExtension({
   contract,
   collections: [Triggers],
-  tables: [contract.CounterRows, contract.CooldownRows, contract.FireRows, contract.ManifestRows],
-  migrations: [triggerTables, manifestTriggerTable],
+  tables: [contract.CounterRows, contract.CooldownRows, contract.FireRows, contract.ManifestRows, contract.CallRows, contract.RotationRows],
+  migrations: [triggerTables, manifestTriggerTable, hookTables],
   config: [TriggersSection],
   commands: [{ command: 'triggers why', summary: 'say why a trigger did or did not fire', operation: 'listTriggerHistory', args: ['id'], output: { kind: 'line', text: '{why}' } }],
   commandWords: [
@@ -53,19 +59,22 @@ export default defineExtension({
     const runs = ctx.services.require(Runs);
     const workflows = ctx.services.optional(Workflows);
     const settings = () => ctx.config.get(TriggersSection);
+    const rotations = contract.createRotations({ db, secrets: ctx.secrets, clock }, contract.RotationRows.name);
+    const nameOf = (trigger: Pick<Trigger, 'id'>): string => triggers.secretOf(trigger, 'secret');
     const triggers: OpenCollection<typeof Triggers.spec.fields> = openCollection(ctx, Triggers, {
-      ...triggerRules({ db, agents, workflows, maxPerAgent: () => settings().max_per_agent }),
+      ...triggerRules({ db, agents, workflows, maxPerAgent: () => settings().max_per_agent, changingSecret: (item, next) => rotations.changing(item, nameOf(item), next) }),
       computed: async (items) => {
         const counters = await countersOf(
           { db },
           items.map(({ id }) => id),
         );
-        return items.map((item) => ({ ...item, fire_count: counters.get(item.id)?.fire_count ?? 0, last_fired_at: counters.get(item.id)?.last_fired_at ?? null }));
+        return items.map((item) => ({ ...item, fire_count: counters.get(item.id)?.fire_count ?? 0, last_fired_at: counters.get(item.id)?.last_fired_at ?? null, hook_path: hookPathOf(item) }));
       },
       answers: {
-        create: ({ id, agent_id, target_agent_id, workflow_id }) => ({
+        create: ({ id, agent_id, target_agent_id, workflow_id, pattern }) => ({
           trigger_id: id,
           agent_id,
+          ...(hookOf(pattern) ? { hook_path: `${HOOKS_IN}${id}` } : {}),
           ...(target_agent_id === null ? {} : { target_agent_id }),
           ...(workflow_id === null ? {} : { workflow_id }),
         }),
@@ -125,9 +134,13 @@ export default defineExtension({
       const cooled = new Date(clock.now() - MAX_COOLDOWN_MS).toISOString();
       await db.commit([
         db.remove('fires', { fired_at: { lt: before }, status: ['ok', 'error', 'skipped'] }, { expect: 'any' }),
+        db.remove(contract.CallRows.name, { created_at: { lt: new Date(clock.now() - contract.CALLS_KEPT_MS).toISOString() } }, { expect: 'any' }),
         db.remove('cooldowns', { fired_at: { lt: cooled } }, { expect: 'any' }),
       ]);
+      await rotations.prune();
+      await triggers.sweepSecrets();
     });
-    ctx.routes.add(...triggers.routes);
+    const hookIn = hookInRoute({ db, actors, clock, ids, secrets: ctx.secrets, engine, find: (id) => triggers.find(all, id), secretsOf: (trigger) => rotations.standing(trigger.id, nameOf(trigger)) });
+    ctx.routes.add(...triggers.routes, hookIn);
   },
 });

@@ -11,7 +11,7 @@ import { type Agent, type AgentManifest, type AgentsService, type AgentTrigger, 
 import type { WorkflowsService } from '@svc/ext-workflows/contract';
 import { ManifestRows, type ManifestRow, type Trigger, type Triggers } from './contract.js';
 import { triggerErrors } from './errors.js';
-import { Pattern } from './pattern.js';
+import { hookOf, Pattern } from './pattern.js';
 
 type Fields = typeof Triggers.spec.fields;
 
@@ -56,6 +56,7 @@ const firstWrong = async (deps: ManifestTriggerDeps, actor: Actor, manifest: Age
 const wrongOf = async ({ schemas, agents, workflows }: ManifestTriggerDeps, actor: Actor, { name }: AgentManifest, trigger: AgentTrigger): Promise<string | undefined> => {
   const checked = await schemas.check(Pattern, trigger.pattern, 'pattern');
   if (!checked.ok) return `pattern: ${checked.message}`;
+  if (hookOf(trigger.pattern as Pattern)) return 'pattern: a webhook needs a secret, which no manifest holds; create it with `svc triggers create`'; // as checked
   const { target_agent: target, workflow_id: workflow } = trigger;
   if (target !== undefined && target !== name && !(await agents.find(actor, target))) return `target_agent: ${triggerErrors.no_agent(target).message}`;
   if (workflow === undefined) return undefined;

@@ -11,10 +11,12 @@ export interface MatchDeps {
 const contains = (text: string, part: string): boolean => part === '*' || text.includes(part);
 const containsWord = (text: string, part: string): boolean => text.toLowerCase().includes(part.toLowerCase());
 
-export const matches = async (deps: MatchDeps, trigger: Pick<Trigger, 'pattern' | 'agent_id' | 'owner_id'>, happening: Happening): Promise<boolean> => {
+export const matches = async (deps: MatchDeps, trigger: Pick<Trigger, 'id' | 'pattern' | 'agent_id' | 'owner_id'>, happening: Happening): Promise<boolean> => {
   if (kindsOf(trigger.pattern)?.includes(happening.kind) === false) return false;
   const { kind, value } = parsed(trigger.pattern);
   switch (kind) {
+    case 'webhook':
+      return happening.subject === trigger.id;
     case 'agent_spawned':
       return contains(happening.name ?? '', value.name_pattern ?? '*');
     case 'system_keyword':

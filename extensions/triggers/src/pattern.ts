@@ -1,5 +1,6 @@
 /** What a trigger waits for. */
 import { OneOf, type Plain, Type } from '@svc/api';
+import { SCHEMES } from './senders.js';
 
 const Words = Type.String({ maxLength: 512 });
 const Match = Type.Optional(Type.Union([Type.String({ maxLength: 256 }), Type.Null()], { description: '`self`, the id or the name of an agent; left out or null: any' }));
@@ -17,6 +18,17 @@ const Posted = Type.Object(
 );
 const Creator = Type.Object({ creator_match: Match }, { additionalProperties: false });
 
+const Hook = Type.Object(
+  {
+    scheme: OneOf(SCHEMES, {
+      description: '`standard`: the headers of Standard Webhooks; `github`: `X-Hub-Signature-256`; `stripe`: `Stripe-Signature`; `token`: `Authorization: Bearer`, `X-Api-Key` or `X-Gitlab-Token`',
+    }),
+    where: Type.Optional(Type.Record(Type.String({ minLength: 1, maxLength: 200 }), Type.String({ maxLength: 512 }), { description: 'Values by path: calls with others are ignored' })),
+  },
+  { additionalProperties: false },
+);
+export type Hook = Plain<typeof Hook>;
+
 export const Pattern = Type.Union(
   [
     OneOf([...PLAIN, ...TASKS]),
@@ -29,6 +41,7 @@ export const Pattern = Type.Union(
     one('system_keyword', Type.Object({ keyword: Type.String({ minLength: 1, maxLength: 512 }) }, { additionalProperties: false })),
     one('memory_key_pattern', Type.Object({ key_pattern: Type.String({ maxLength: 512, description: 'Part of the key; `*` for any' }) }, { additionalProperties: false })),
     one('content_match', Type.Object({ substring: { ...Words, minLength: 1 } }, { additionalProperties: false })),
+    one('webhook', Hook),
     one('task_posted', Posted),
     one('task_claimed', Creator),
     one('task_completed', Creator),
@@ -47,6 +60,9 @@ export const parsed = (pattern: Pattern): Parsed => {
   const [kind, value] = Object.entries(pattern)[0] ?? ['', {}];
   return { kind, value: value as Parsed['value'] }; // the schema has checked it
 };
+
+/** Of a trigger that waits for calls of its own address. */
+export const hookOf = (pattern: Pattern): Hook | undefined => (typeof pattern === 'object' && 'webhook' in pattern ? pattern.webhook : undefined);
 
 /** A word where there is no parameter: two spellings are stored as one. */
 export const shortened = (pattern: Pattern): Pattern => {
@@ -68,10 +84,11 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   system_keyword: ['system'],
   memory_update: ['memory'],
   memory_key_pattern: ['memory'],
+  webhook: ['webhook'],
   task_posted: ['task_posted'],
   task_claimed: ['task_claimed'],
   task_completed: ['task_completed'],
 };
 
 /** Whether its cooldown is counted for each subject alone: of others, all events share one. */
-export const isPerSubject = (pattern: Pattern): boolean => !['all', 'system', 'system_keyword', 'content_match'].includes(parsed(pattern).kind);
+export const isPerSubject = (pattern: Pattern): boolean => !['all', 'webhook', 'system', 'system_keyword', 'content_match'].includes(parsed(pattern).kind);

@@ -35,6 +35,17 @@ describe('the turns of a conversation', () => {
     expect(newestDrawn(Array.from({ length: 100 }, (_, index) => turn(`${index}`, 10)))).to.equal(30);
   });
 
+  it('have one for each message that waits for its turn, once, also while it is sent from here', () => {
+    const waiting = { run_id: 'r2', status: 'queued', message: { content: 'and then', attachments: [] } } as unknown as SessionRun;
+    const texts = (turns: readonly Turn[]) => turns.map(({ question }) => question?.text);
+    const kept = keptTurns(history, [run, waiting]);
+    expect(texts(withLive(kept, [live]))).to.deep.equal(['hello', 'and then']);
+    const sent: LiveRun = { id: 'page-2', question: { text: 'and then', attachments: [] }, parts: [], phase: 'sending' };
+    for (const one of [sent, { ...sent, runId: 'r2' }]) expect(texts(withLive(kept, [live, one]))).to.deep.equal(['hello', 'and then']);
+    const stored = { messages: [...history.messages, { seq: 2, role: 'User', content: 'and then', run_id: 'r2' }] } as unknown as History;
+    expect(texts(keptTurns(stored, [run, waiting]))).to.deep.equal(['hello', 'and then']);
+  });
+
   it('show it once as well where the runs were read before it had one', () => {
     expect(shown([])).to.deep.equal([['hello', live.parts]]);
   });

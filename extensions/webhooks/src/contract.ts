@@ -27,10 +27,12 @@ const MAX_URL_CHARS = 2_048;
 const MAX_SECRET_CHARS = 256;
 const Kinds = OneOf(SPELLED, { description: 'Kind of event; a dotted spelling is stored with an underscore' });
 const Url = Type.String({ minLength: 1, maxLength: MAX_URL_CHARS, pattern: '^https?://\\S+$', description: 'Where events are sent', examples: ['https://example.com/hook'] });
-const Secret = Nullable(Field.secret({ maxLength: MAX_SECRET_CHARS }), { description: 'Signs what is sent. After `whsec_` it is base64, else its text is the key. Null clears it' });
+const Secret = Nullable(Field.secret({ maxLength: MAX_SECRET_CHARS }), {
+  description: 'Signs what is sent. After `whsec_` it is base64, else its text is the key. The one before it signs along for 24 hours. Null clears it',
+});
 const WRITE_ONLY = { secret: 'has_secret' };
 
-const Delivered = Type.Object(
+export const Delivered = Type.Object(
   {
     id: Type.String({ description: 'The `webhook-id` of each attempt' }),
     event: Type.String(),
@@ -182,10 +184,16 @@ export const HookCalls = defineTable('hook_calls', '1.0.0', {
   owner: 'owner_id',
   indexes: [['created_at']],
 });
-export type HookCallRow = RowOf<typeof HookCalls>;
+
+/** Secrets that were changed, for as long as the one before signs along. */
+export const SecretRotations = defineTable('secret_rotations', '1.0.0', {
+  columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, name: text, until: text },
+  owner: 'owner_id',
+  indexes: [['until']],
+});
 
 /** One event on its way to one address. */
 export const WebhookDelivery = defineWork('webhook-delivery', '1.0.0', {
-  input: Type.Object({ deliveryId: Type.String() }),
+  input: Type.Object({ deliveryId: Type.String(), before: Type.Optional(Type.Integer({ description: 'Attempts before it was sent again' })) }),
   result: Type.Object({ status: Type.Integer({ description: 'HTTP status of the target' }) }),
 });

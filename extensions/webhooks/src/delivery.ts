@@ -6,6 +6,7 @@
  * W3  An address that says 410 is disabled, and not asked again.
  * W4  The same id and body go with every attempt, signed anew: a receiver drops what it has seen.
  * W5  An address that hangs holds few places: others are not kept waiting by it.
+ * W6  A delivery that ended is sent again when its owner asks: the same id and body, with all attempts.
  */
 import { type Actor, type Actors, type Clock, type Db, type ExtensionContext, type Ids, isSvcError, type Journal, type LeasedRun, type Secrets } from '@svc/api';
 import { type DeliveryRow, WebhookDelivery } from './contract.js';
@@ -17,8 +18,8 @@ export interface Address {
   readonly id: string;
   readonly url: string;
   readonly enabled: boolean;
-  /** Name of the secret in the vault. */
-  readonly secret: string;
+  /** Names of the secrets in the vault that sign now, the newest first. */
+  readonly secrets: readonly string[];
 }
 
 export interface DeliveryDeps {
@@ -48,6 +49,8 @@ const MAX_REASON = 500;
 export interface Deliveries {
   /** Durable when this resolves. */
   send(target: Target, happening: Sent): Promise<void>;
+  /** Sends one that ended again. False where it is still on its way. */
+  replay(row: DeliveryRow): Promise<boolean>;
   /** One attempt, of which nothing is stored. */
   test(address: Address): Promise<Attempted>;
 }
@@ -85,6 +88,22 @@ export const createDeliveries = (deps: DeliveryDeps): Deliveries => {
       if (leased) void worker.take(leased);
       else worker.poke();
     },
+    replay: async (row) => {
+      if (row.status === 'pending') return false;
+      const again = deps.db.update('deliveries', ['id', 'status', 'attempts'], [{ id: row.id, status: row.status, attempts: row.attempts, reason: null }], { expect: 'each' });
+      const next = deps.db.update('deliveries', ['id'], [{ id: row.id, status: 'pending', reason: null, ended_at: null, next_attempt_at: deps.clock.iso() }]);
+      const input = { deliveryId: row.id, before: row.attempts };
+      try {
+        const { leased } = await deps.journal.open({ kind: WebhookDelivery.name, actor: deps.actors.of(row.owner_id), key: `replay:${row.id}:${row.attempts}`, input }, [again, next]);
+        if (leased) void worker.take(leased);
+        else worker.poke();
+        return true;
+      } catch (error) {
+        // Somebody else was quicker.
+        if (isSvcError(error) && error.code === 'storage_conflict') return false;
+        throw error;
+      }
+    },
     test: (address) => {
       const timestamp = deps.clock.iso();
       const body = JSON.stringify({ type: 'test', event: 'test', timestamp, webhook_id: address.id, message: 'A test of svc.', data: { message: 'A test of svc.' } });
@@ -94,7 +113,7 @@ export const createDeliveries = (deps: DeliveryDeps): Deliveries => {
 };
 
 async function drive(deps: DeliveryDeps, busy: Map<string, number>, run: LeasedRun): Promise<void> {
-  const { deliveryId } = run.input as { readonly deliveryId: string }; // what `send` stored
+  const { deliveryId, before = 0 } = run.input as { readonly deliveryId: string; readonly before?: number }; // what `send` or `replay` stored
   const row = await deps.db.system('a delivery').first<DeliveryRow>({ from: 'deliveries', where: { id: deliveryId } });
   const owner = deps.actors.of(run.ownerId);
   const address = row && (await deps.address(owner, row.webhook_id));
@@ -106,7 +125,7 @@ async function drive(deps: DeliveryDeps, busy: Map<string, number>, run: LeasedR
   if (going >= AT_ONCE_PER_ADDRESS) return deps.journal.wait(run, { reason: 'busy', wakeKey: `webhook-delivery:${run.id}`, until: new Date(deps.clock.now() + BUSY_MS).toISOString() });
   busy.set(address.id, going + 1);
   try {
-    await tried(deps, run, row, address, owner);
+    await tried(deps, run, { ...row, attempts: before }, address, owner);
   } finally {
     const left = (busy.get(address.id) ?? 1) - 1;
     if (left > 0) busy.set(address.id, left);
@@ -114,13 +133,14 @@ async function drive(deps: DeliveryDeps, busy: Map<string, number>, run: LeasedR
   }
 }
 
+/** `row.attempts`: those of earlier runs of this delivery. */
 const tried = async (deps: DeliveryDeps, run: LeasedRun, row: DeliveryRow, address: Address, owner: Actor): Promise<void> => {
   const tries = run.steps.length;
   const outcome = await deps.journal.step(run, { seq: tries + 1, kind: 'webhook', key: run.id, replay: 'safe', intent: { attempt: tries + 1 } }, async () => {
     const value = await attempt(deps, address, row.id, row.body, run.signal);
     return { value, outcome: value };
   });
-  const now: DeliveryRow = { ...row, attempts: tries + 1, response_status: outcome.status === 0 ? null : outcome.status };
+  const now: DeliveryRow = { ...row, attempts: row.attempts + tries + 1, response_status: outcome.status === 0 ? null : outcome.status };
   if (outcome.status >= 200 && outcome.status < 300) return end(deps, run, now, { status: 'sent', reason: null });
   if (outcome.status === GONE) {
     await deps.disable(owner, address.id);
@@ -147,7 +167,7 @@ const end = (deps: DeliveryDeps, run: LeasedRun, row: DeliveryRow, { status, rea
 const attempt = async ({ fetch, secrets, closing, clock }: DeliveryDeps, address: Address, id: string, body: string, signal: AbortSignal): Promise<Attempted> => {
   try {
     const seconds = Math.floor(clock.now() / SECOND_MS);
-    const signed = await signatures(secrets, address.secret, id, seconds, body);
+    const signed = await signatures(secrets, address.secrets, id, seconds, body);
     const headers = { 'content-type': 'application/json', 'webhook-id': id, 'webhook-timestamp': String(seconds), ...signed };
     const answer = await fetch(address.url, {
       purpose: 'webhook',

@@ -3,6 +3,7 @@ import { defineErrors } from '@svc/api';
 export const webhookErrors = defineErrors('webhooks', {
   not_found: { status: 404, retry: false, message: (id: string) => `There is no webhook ${id.slice(0, 100)}.`, hint: 'GET /api/webhooks and /api/webhooks/events list yours.' },
   delivery_not_found: { status: 404, retry: false, message: (id: string) => `There is no delivery ${id.slice(0, 100)}.`, hint: '`svc webhooks deliveries ID` lists them.' },
+  under_way: { status: 409, retry: true, message: () => 'The delivery is still on its way.', hint: '`svc webhooks deliveries ID` shows its next attempt.' },
   no_agent: {
     status: 404,
     retry: false,

@@ -4,13 +4,12 @@
  * H1  Their text has the label ExternalNetwork, and is never a slash command.
  * H2  A call that comes again with its id within 24 hours asks its agent once.
  */
-import { createHash } from 'node:crypto';
-import { type Actor, type Clock, type Db, type Events, isSvcError, OneOf, reply, type Req, type RouteDecl, routeGroup, type Streams, Type } from '@svc/api';
+import { type Actor, type Clock, type Db, type Events, OneOf, reply, type Req, type RouteDecl, routeGroup, type Streams, Type } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import { RunFrames, type RunsService, type Submitted, untilEnd } from '@svc/ext-runs/contract';
-import { WebhookWake } from '@svc/ext-triggers/contract';
+import { createCallKeys, WebhookWake } from '@svc/ext-triggers/contract';
 import type { HookCallers } from './callers.js';
-import { type HookCallRow, HookCalls } from './contract.js';
+import { HookCalls } from './contract.js';
 import { webhookErrors } from './errors.js';
 
 export interface HookDeps extends HookCallers {
@@ -28,7 +27,6 @@ const MAX_BODY_BYTES = 262_144;
 const DEFAULT_SECS = 120;
 /** A signed call is known by the id that it signs. */
 const SIGNED_ID = 'webhook-id';
-export const KEPT_MS = 24 * 3_600_000;
 const KEY_HEADERS = ['idempotency-key', 'webhook-id', 'x-github-delivery'];
 const HOOK_COST = 10;
 const WHO =
@@ -56,7 +54,7 @@ interface Asked {
 const submit = async (deps: HookDeps, name: 'wake' | 'agent', { actor, agent, text, headers }: Asked): Promise<Submitted> => {
   const names = headers['webhook-signature'] === undefined ? KEY_HEADERS : [SIGNED_ID];
   const said = names.map((header) => headers[header]).find((value) => value !== undefined && value !== '');
-  const key = said === undefined ? undefined : await keyOf(deps, actor.ownerId, `${name}\n${said}`);
+  const key = said === undefined ? undefined : await createCallKeys(deps, HookCalls.name)(actor.ownerId, `${name}\n${said}`);
   return deps.runs.submit(actor, {
     agentId: agent.id,
     door: 'internal',
@@ -66,28 +64,6 @@ const submit = async (deps: HookDeps, name: 'wake' | 'agent', { actor, agent, te
     origin: { labels: ['ExternalNetwork'], source: 'a webhook' },
     ...(key === undefined ? {} : { key }),
   });
-};
-
-/** The key of the run that this call asks for: the same one for 24 hours, on every daemon. */
-const keyOf = async ({ db, clock }: HookDeps, ownerId: string, said: string): Promise<string> => {
-  const id = createHash('sha256').update(`${ownerId}\n${said}`).digest('hex');
-  const known = (): Promise<HookCallRow | undefined> => db.system('calls of hooks').first<HookCallRow>({ from: HookCalls.name, where: { id } });
-  const isKept = (row: HookCallRow): boolean => clock.now() - Date.parse(row.created_at) < KEPT_MS;
-  const before = await known();
-  let row = before;
-  if (!before || !isKept(before)) {
-    const now: HookCallRow = { id, owner_id: ownerId, created_at: clock.iso() };
-    const claim = before ? [db.remove(HookCalls.name, { id, created_at: before.created_at }, { expect: 1 })] : [];
-    row = await db.commit([...claim, db.insert(HookCalls.name, [now])]).then(
-      () => now,
-      (error: unknown) => {
-        // The same call came twice at once.
-        if (isSvcError(error) && error.code === 'storage_conflict') return known();
-        throw error;
-      },
-    );
-  }
-  return `hook:${id}:${row?.created_at ?? ''}`;
 };
 
 export const hookRoutes = (deps: HookDeps): RouteDecl[] => [wake(deps), ask(deps)];

@@ -1,16 +1,19 @@
 import { Auth } from '@svc/ext-auth/contract';
 import { Agents } from '@svc/ext-agents/contract';
 import { Runs } from '@svc/ext-runs/contract';
-import { type Actor, type ChangeOf, defineExtension, KernelReady, openCollection, type OpenCollection, reply, routeGroup, Type } from '@svc/api';
+import { CALLS_KEPT_MS, createRotations } from '@svc/ext-triggers/contract';
+import { type Actor, type ChangeOf, defineExtension, KernelReady, openCollection, type OpenCollection } from '@svc/api';
 import { webhookTables } from '../migrations/0001_init.js';
 import { hookCallTable } from '../migrations/0002_calls.js';
+import { rotationTable } from '../migrations/0003_rotations.js';
 import { createHookCallers } from './callers.js';
 import { WebhookTriggersSection } from './config.js';
 import * as contract from './contract.js';
 import { type DeliveryRow, EventSubscriptions, kindOf, MAX_WEBHOOKS, Webhooks } from './contract.js';
 import { type Address, createDeliveries } from './delivery.js';
 import { webhookErrors } from './errors.js';
-import { hookRoutes, KEPT_MS } from './hooks.js';
+import { hookRoutes } from './hooks.js';
+import { deliveredOf, replayRoute, subscriptionRoutes } from './routes.js';
 import { createSources } from './sources.js';
 import { whyOf } from './why.js';
 
@@ -20,13 +23,11 @@ const KEEP_MS = 30 * 24 * HOUR_MS;
 const TOKEN = 'webhook_triggers.token';
 const MAX_SHOWN = 200;
 
-const route = routeGroup({ area: 'webhooks' });
-
 export default defineExtension({
   contract,
   collections: [Webhooks, EventSubscriptions],
-  tables: [contract.DeliveryRows, contract.HookCalls],
-  migrations: [webhookTables, hookCallTable],
+  tables: [contract.DeliveryRows, contract.HookCalls, contract.SecretRotations],
+  migrations: [webhookTables, hookCallTable, rotationTable],
   config: [WebhookTriggersSection],
   commandWords: [
     {
@@ -38,6 +39,7 @@ export default defineExtension({
   ],
   commands: [
     { command: 'webhooks why', summary: 'say why a webhook did or did not send', operation: 'listWebhookDeliveries', args: ['id'], output: { kind: 'line', text: '{why}' } },
+    { command: 'webhooks replay', summary: 'send a delivery again', operation: 'replayWebhookDelivery', args: ['id'], output: { kind: 'line', text: 'The delivery {id} is on its way again.' } },
     {
       command: 'webhooks subscriptions',
       summary: 'list event subscriptions',
@@ -60,13 +62,16 @@ export default defineExtension({
     const refuseMany = async (table: string, ownerId: string): Promise<void> => {
       if ((await db.system('limit of webhooks').count(table, { owner_id: ownerId })) >= MAX_WEBHOOKS) throw webhookErrors.too_many(MAX_WEBHOOKS);
     };
+    const rotations = createRotations({ db, secrets: ctx.secrets, clock }, contract.SecretRotations.name);
+    const gone = (id: string) => [db.remove('deliveries', { webhook_id: id }, { expect: 'any' }), db.remove(contract.SecretRotations.name, { id }, { expect: 'any' })];
     const hooks: OpenCollection<typeof Webhooks.spec.fields> = openCollection(ctx, Webhooks, {
       check: async ({ item, before }: ChangeOf<typeof Webhooks.spec.fields>) => {
         if (!before) await refuseMany(Webhooks.table.name, item.owner_id);
         await refuseUrl(item.url, before?.url);
+        if (before && item.secret !== undefined) await rotations.changing(item, hooks.secretOf(item, 'secret'), item.secret);
         return { ...item, events: [...new Set(item.events.map(kindOf))] };
       },
-      alsoDeleted: ({ item }) => [db.remove('deliveries', { webhook_id: item.id }, { expect: 'any' })],
+      alsoDeleted: ({ item }) => gone(item.id),
       actions: {
         test: async ({ actor, item }) => {
           const address = await addressOf(actor, item.id);
@@ -85,15 +90,16 @@ export default defineExtension({
       check: async ({ item, before }: ChangeOf<typeof EventSubscriptions.spec.fields>) => {
         if (!before) await refuseMany(EventSubscriptions.table.name, item.owner_id);
         await refuseUrl(item.url, before?.url);
+        if (before && item.secret !== undefined) await rotations.changing(item, subscriptions.secretOf(item, 'secret'), item.secret);
         return { ...item, event_type: kindOf(item.event_type) };
       },
-      alsoDeleted: ({ item }) => [db.remove('deliveries', { webhook_id: item.id }, { expect: 'any' })],
+      alsoDeleted: ({ item }) => gone(item.id),
     });
     const addressOf = async (owner: Actor, id: string): Promise<Address | undefined> => {
       const hook = await hooks.find(owner, id);
-      if (hook) return { id, url: hook.url, enabled: hook.enabled, secret: hooks.secretOf(hook, 'secret') };
+      if (hook) return { id, url: hook.url, enabled: hook.enabled, secrets: await rotations.standing(id, hooks.secretOf(hook, 'secret')) };
       const subscription = await subscriptions.find(owner, id);
-      return subscription && { id, url: subscription.url, enabled: subscription.enabled, secret: subscriptions.secretOf(subscription, 'secret') };
+      return subscription && { id, url: subscription.url, enabled: subscription.enabled, secrets: await rotations.standing(id, subscriptions.secretOf(subscription, 'secret')) };
     };
     const deliveries = createDeliveries({
       db,
@@ -114,17 +120,9 @@ export default defineExtension({
     ctx.timers.every('prune-deliveries', HOUR_MS, async () => {
       const before = new Date(clock.now() - KEEP_MS).toISOString();
       await db.commit([db.remove('deliveries', { created_at: { lt: before }, status: ['sent', 'dead'] }, { expect: 'any' })]);
-      await db.commit([db.remove('hook_calls', { created_at: { lt: new Date(clock.now() - KEPT_MS).toISOString() } }, { expect: 'any' })]);
+      await db.commit([db.remove('hook_calls', { created_at: { lt: new Date(clock.now() - CALLS_KEPT_MS).toISOString() } }, { expect: 'any' })]);
+      await rotations.prune();
       await Promise.all([hooks.sweepSecrets(), subscriptions.sweepSecrets()]);
-    });
-    const listSubscriptions = route({
-      id: 'listEventSubscriptions',
-      method: 'GET',
-      path: '/api/webhooks/events',
-      summary: 'List event subscriptions',
-      description: 'A bare array, newest first.',
-      responses: { 200: Type.Array(EventSubscriptions.item) },
-      handler: async ({ actor }) => reply(200, [...(await subscriptions.list(actor, { limit: MAX_WEBHOOKS })).rows]),
     });
     const callers = createHookCallers({
       actors,
@@ -134,8 +132,12 @@ export default defineExtension({
       settings: () => ctx.config.get(WebhookTriggersSection),
       token: (env) => ctx.secrets.login({ secret: TOKEN, env }),
     });
-    ctx.routes.add(...hooks.routes, ...subscriptions.routes, listSubscriptions, ...hookRoutes({ ...callers, db, events, clock, streams: ctx.streams, agents, runs }));
+    ctx.routes.add(
+      ...hooks.routes,
+      ...subscriptions.routes,
+      ...subscriptionRoutes(subscriptions),
+      replayRoute({ db, deliveries }),
+      ...hookRoutes({ ...callers, db, events, clock, streams: ctx.streams, agents, runs }),
+    );
   },
 });
-
-const deliveredOf = ({ owner_id: _owner, webhook_id: _webhook, body: _body, status, ...row }: DeliveryRow): contract.Delivered => ({ ...row, status: status as contract.Delivered['status'] }); // src/delivery.ts writes no other

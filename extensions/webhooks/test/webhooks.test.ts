@@ -2,6 +2,8 @@
 import { createHash, createHmac } from 'node:crypto';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { verifyWithFallback } from '@octokit/webhooks-methods';
+import { systemClock } from '@svc/platform/clock/clock';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
@@ -37,6 +39,7 @@ describe('webhooks', function () {
   let base = '';
   let received: Received[] = [];
   let answers: number[] = [];
+  let ahead = 0;
   before(async () => {
     receiver = createServer((req, res) => {
       let body = '';
@@ -52,7 +55,9 @@ describe('webhooks', function () {
     });
     await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve));
     base = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
+    const real = systemClock();
     world = await bootWithModel(undefined, {
+      clock: { ...real, now: () => real.now() + ahead, iso: () => new Date(real.now() + ahead).toISOString() },
       config: `api_key = "${KEYS.owner}"\n${OPEN_RATE}[web.fetch]\nssrf_allowed_hosts = ["127.0.0.1"]\n[webhook_triggers]\nenabled = true\n${person('alice')}${person('bob')}`,
       key: KEYS.owner,
       env: { SVC_WEBHOOK_TOKEN: TOKEN },
@@ -143,6 +148,57 @@ describe('webhooks', function () {
     expect(received.length).to.equal(2);
     const [first, second] = received;
     expect([second?.headers['webhook-id'], second?.body, second?.path]).to.deep.equal([first?.headers['webhook-id'], first?.body, '/hook']);
+    await remove(id);
+  });
+
+  it('S1 a secret that was changed signs along for a day, and one that was taken away does not', async () => {
+    const [before, after] = [WHSEC, 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDazfWWfWXtGY='];
+    const id = await hook({ events: ['agent_spawned'], secret: before });
+    const sent = async (name: string): Promise<Received> => {
+      received = [];
+      await spawn(name, alice);
+      return until(() => received[0], 'the event');
+    };
+    const isTakenBy = ({ body, headers }: Received, secret: string): boolean => {
+      try {
+        return new Webhook(secret).verify(body, headers as Record<string, string>) !== undefined;
+      } catch {
+        return false;
+      }
+    };
+    const hubOf = ({ headers }: Received): string => String(headers['x-webhook-signature']);
+    await alice.expect(200, 'PUT', `/api/webhooks/${id}`, { secret: after });
+    const during = await sent('later: during the rotation');
+    expect([isTakenBy(during, before), isTakenBy(during, after)]).to.deep.equal([true, true]);
+    expect(await verifyWithFallback(before, during.body, hubOf(during), [after])).to.equal(true);
+    ahead += 25 * 3_600_000;
+    const later = await sent('later: after a day');
+    const signed = `${later.headers['webhook-id']}.${later.headers['webhook-timestamp']}.${later.body}`;
+    const key = Buffer.from(after.slice('whsec_'.length), 'base64');
+    expect(later.headers['webhook-signature']).to.equal(`v1,${createHmac('sha256', key).update(signed).digest('base64')}`);
+    await alice.expect(200, 'PUT', `/api/webhooks/${id}`, { secret: before });
+    await alice.expect(200, 'PUT', `/api/webhooks/${id}`, { secret: null });
+    expect((await sent('later: without a secret')).headers).not.to.have.any.keys('webhook-signature', 'x-webhook-signature');
+    ahead = 0;
+    await remove(id);
+  });
+
+  it('W6 sends again what ended, with the same id and body', async () => {
+    const id = await hook({ events: ['agent_spawned'] });
+    answers = [410];
+    await spawn('later: sent twice', alice);
+    const dead = await delivered(id, 'dead');
+    const path = `/api/webhooks/deliveries/${dead.id}/replay`;
+    expect((await bob.expect(404, 'POST', path)).body.code).to.equal('webhooks_delivery_not_found');
+    await alice.expect(200, 'PUT', `/api/webhooks/${id}`, { enabled: true });
+    expect((await alice.expect(200, 'POST', path)).body).to.deep.include({ id: dead.id, reason: null, ended_at: null });
+    expect(await delivered(id, 'sent')).to.deep.include({ id: dead.id, attempts: 2, response_status: 200 });
+    const [first, second] = received;
+    expect([second?.headers['webhook-id'], second?.body]).to.deep.equal([first?.headers['webhook-id'], first?.body]);
+    answers = [500];
+    await alice.expect(200, 'POST', path);
+    await until(async () => (await deliveries(id)).find(({ attempts }) => attempts === 3), 'the third attempt');
+    expect((await alice.expect(409, 'POST', path)).body.code).to.equal('webhooks_under_way');
     await remove(id);
   });
 

@@ -5,8 +5,9 @@ export const commandWords: readonly CommandWordDecl[] = [
   {
     word: 'workflows',
     summary: 'steps of several agents: list, create, run, watch, answer',
-    usage: 'workflows list|create|show|run|runs|show-run|cancel|pending|answer|delete',
+    usage: 'workflows list|create|show|run|runs|rerun|templates|answer|…',
     order: 33,
+    module: 'workflows',
     synonyms: [
       { word: 'workflow list', means: 'workflows list' },
       { word: 'workflow run', means: 'workflows run', runs: true, takesArguments: true },
@@ -24,7 +25,7 @@ export const commands: readonly CommandDecl[] = [
     output: {
       kind: 'table',
       rows: 'workflows',
-      empty: 'There are no workflows. Create one from a file: svc workflows create --file workflow.json',
+      empty: 'There are no workflows. Create one from a file: svc workflows create workflow.toml',
       columns: [
         { field: 'id' },
         { field: 'name', shrinks: true },
@@ -35,15 +36,8 @@ export const commands: readonly CommandDecl[] = [
       ],
     },
   },
-  {
-    command: 'workflows create',
-    summary: 'create a workflow from a JSON file',
-    operation: 'createWorkflow',
-    output: line('Created the workflow {workflow_id}. Run it: svc workflows run {workflow_id}'),
-  },
   { command: 'workflows show', summary: 'show one workflow', operation: 'getWorkflow', args: ['id'], output: { kind: 'record' } },
   { command: 'workflows update', summary: 'change a workflow', operation: 'updateWorkflow', args: ['id'], output: line('Updated the workflow {id}.') },
-  { command: 'workflows run', summary: 'run a workflow and show its output', operation: 'runWorkflow', args: ['id', 'input'], output: { kind: 'record', fields: ['run_id', 'status', 'output'] } },
   {
     command: 'workflows try',
     summary: 'show what a workflow would ask, without asking',
@@ -100,7 +94,33 @@ export const commands: readonly CommandDecl[] = [
   { command: 'workflows cancel', summary: 'cancel a run', operation: 'cancelWorkflowRun', args: ['run_id'], output: line('Cancelled the run {run_id}.') },
   { command: 'workflows pause', summary: 'pause a run', operation: 'pauseWorkflowRun', args: ['run_id'], output: line('Paused. Resume it: svc workflows resume {run_id} {resume_token}') },
   { command: 'workflows resume', summary: 'resume a paused run', operation: 'resumeWorkflowRun', args: ['run_id', 'resume_token'], output: line('The run {run_id} goes on.') },
-  { command: 'workflows rerun', summary: 'run again with the same input', operation: 'runWorkflowAgain', args: ['run_id'], output: line('Started the run {run_id}.') },
+  { command: 'workflows rerun', summary: 'run again with the same input, or from a step on', operation: 'runWorkflowAgain', args: ['run_id'], output: line('Started the run {run_id}.') },
+  {
+    command: 'workflows templates',
+    summary: 'list templates of workflows',
+    operation: 'listWorkflowTemplates',
+    output: {
+      kind: 'table',
+      rows: 'templates',
+      empty: 'There is no such template.',
+      columns: [{ field: 'id' }, { field: 'category' }, { field: 'name' }, { field: 'description', shrinks: true }],
+    },
+  },
+  { command: 'workflows template', summary: 'show a template with its parameters', operation: 'getWorkflowTemplate', args: ['id'], output: { kind: 'record' } },
+  {
+    command: 'workflows from-template',
+    summary: 'create a workflow from a template; --file has its values',
+    operation: 'instantiateWorkflowTemplate',
+    args: ['id'],
+    output: line('Created the workflow {workflow_id}. Run it: svc workflows run {workflow_id}'),
+  },
+  {
+    command: 'workflows save-template',
+    summary: 'save a workflow as a template',
+    operation: 'saveWorkflowTemplate',
+    args: ['id'],
+    output: line('Saved it as a template. List them: svc workflows templates'),
+  },
   {
     command: 'workflows pending',
     summary: 'list what workflows ask people',

@@ -1,5 +1,5 @@
 /** Shapes and tables of workflows, their runs and the steps of those. */
-import { Actor, defineEvent, defineService, defineTable, defineWork, method, Nullable, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
+import { Actor, defineEvent, defineService, defineTable, defineWork, method, Nullable, OneOf, Origin, type Plain, type RowOf, type Service, Type } from '@svc/api';
 
 export const STEP_MODES = ['sequential', 'fan_out', 'collect', 'conditional', 'loop', 'wait', 'gate', 'transform', 'branch', 'operator'] as const;
 export const AGENT_MODES: ReadonlySet<string> = new Set(['sequential', 'fan_out', 'conditional', 'loop']);
@@ -100,6 +100,8 @@ export const WorkflowRunRows = defineTable('workflow_runs', '1.0.0', {
     steps: { kind: 'json', notNull: true },
     total_timeout_secs: { kind: 'integer' },
     input: { kind: 'json', notNull: true },
+    /** Where text of others in the input came from. */
+    origin: { kind: 'json' },
     state: text,
     output: { kind: 'text' },
     error: { kind: 'text' },
@@ -147,6 +149,22 @@ export const StepRows = defineTable('step_runs', '1.0.0', {
 });
 export type StepRow = RowOf<typeof StepRows>;
 
+/** Workflows that a person saved as templates. */
+export const TemplateRows = defineTable('workflow_templates', '1.0.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    owner_id: text,
+    name: text,
+    description: text,
+    parameters: { kind: 'json', notNull: true },
+    steps: { kind: 'json', notNull: true },
+    created_at: text,
+  },
+  owner: 'owner_id',
+  indexes: [['owner_id', 'created_at']],
+});
+export type TemplateRow = RowOf<typeof TemplateRows>;
+
 export const WorkflowRun = defineWork('workflow', '1.0.0', { input: Type.Object({ workflowId: Type.String() }), result: Type.Undefined() });
 
 const Fact = { ownerId: Type.String(), workflowId: Type.String(), runId: Type.String(), name: Type.String() };
@@ -157,20 +175,25 @@ export const WorkflowChanged = defineEvent('workflows.changed', '1.0.0', Type.Ob
   state: 'change',
 });
 export const WorkflowStarted = defineEvent('workflow.started', '1.0.0', Type.Object(Fact));
-export const WorkflowEnded = defineEvent('workflow.ended', '1.0.0', Type.Object({ ...Fact, state: OneOf(['completed', 'failed', 'cancelled']), error: Nullable(Type.String()) }));
+export const WorkflowEnded = defineEvent(
+  'workflow.ended',
+  '1.1.0',
+  Type.Object({ ...Fact, state: OneOf(['completed', 'failed', 'cancelled']), error: Nullable(Type.String()), output: Type.Optional(Type.String({ description: 'Its first 16,384 characters' })) }),
+);
 
 export const WorkflowStart = Type.Object({
   workflow: Type.String({ description: 'Id or name' }),
   input: Type.Unknown({ description: 'A text, or an object whose keys are variables' }),
   key: Type.Optional(Type.String({ description: 'The same key is the same run' })),
   parentRunId: Type.Optional(Type.String()),
+  origin: Type.Optional(Origin),
 });
 export type WorkflowStart = Plain<typeof WorkflowStart>;
 
 export const WorkflowState = Type.Object({ runId: Type.String(), workflowId: Type.String(), state: OneOf(RUN_STATES), output: Type.String(), error: Nullable(Type.String()) });
 export type WorkflowState = Plain<typeof WorkflowState>;
 
-export const Workflows = defineService('workflows', '1.0.0', {
+export const Workflows = defineService('workflows', '1.1.0', {
   /** Starts a run. Throws `workflows_not_found`, `workflows_agent_gone`. */
   start: method([Actor, WorkflowStart], WorkflowState, { what: 'starts your workflows, whose agents then act with everything you granted to them', changes: true }),
   state: method([Actor, Type.String({ description: 'Id of the run' })], WorkflowState, { what: 'reads what your workflows did' }),

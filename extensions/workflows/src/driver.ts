@@ -7,7 +7,7 @@
  * V4  Cancelling ends what the run began, its retries and its waits at once.
  * V5  Working time counts against limits; waiting for a person or a time does not.
  */
-import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Row, uuidOfHex, type Write } from '@svc/api';
+import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Origin, type Row, uuidOfHex, type Write } from '@svc/api';
 import { createHash } from 'node:crypto';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { RunEnds, RunInfo, RunsService } from '@svc/ext-runs/contract';
@@ -26,7 +26,7 @@ export interface DriverDeps {
   readonly ids: Pick<Ids, 'uuid' | 'bytes'>;
   readonly log: Logger;
   readonly actors: Actors;
-  readonly agents: Pick<AgentsService, 'find'>;
+  readonly agents: Pick<AgentsService, 'find' | 'list'>;
   readonly runs: Pick<RunsService, 'submit' | 'get' | 'stop'>;
   readonly sessions: Pick<SessionsService, 'create'>;
   readonly ends: RunEnds;
@@ -37,6 +37,7 @@ export interface DriverDeps {
 const CHECK_MS = 30_000;
 const BUSY_MS = 2_000;
 const MAX_TURNS = 1_000;
+const MAX_SENT = 16_384;
 export const wakeKey = (runId: string): string => `workflow:${runId}`;
 const OVER: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled']);
 
@@ -163,6 +164,7 @@ async function ask(deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, ste
       key: `workflow:${row.id}:${row.attempt}`,
       parentRunId: leased.id,
       cause: { kind: 'workflow', id: run.workflow_id },
+      ...(run.origin === null ? {} : { origin: jsonOf<Origin>(run.origin) }),
     });
     return await change(deps, leased, row, { child_run_id: runId, agent_id: agent.id, agent_name: agent.name });
   } catch (error) {
@@ -234,7 +236,7 @@ const finish = async (deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, 
     also: [
       db.update(WorkflowRunRows.name, ['id'], [{ id: run.id, state: end.state, output: end.output, error, failed_step: end.step, error_status: end.status, completed_at: clock.iso() }]),
       changeOf(deps, leased),
-      events.event(WorkflowEnded, { ownerId: run.owner_id, workflowId: run.workflow_id, runId: run.id, name: run.workflow_name, state: end.state, error }),
+      events.event(WorkflowEnded, { ownerId: run.owner_id, workflowId: run.workflow_id, runId: run.id, name: run.workflow_name, state: end.state, error, output: end.output.slice(0, MAX_SENT) }),
     ],
   });
 };

@@ -41,4 +41,8 @@ export const workflowErrors = defineErrors('workflows', {
   no_question: { status: 409, retry: false, message: () => 'The run waits for no person.', hint: 'GET /api/workflows/operator/pending lists those that do.' },
   bad_action: { status: 400, retry: false, message: (action: string, allowed: string) => `The step does not take the action ${action}; it takes ${allowed}.`, hint: 'Choose one of these actions.' },
   changed: { status: 409, retry: true, message: (id: string) => `The workflow ${id} was changed at the same time.`, hint: 'Read it again and repeat the change.' },
+  template_not_found: { status: 404, retry: false, message: (id: string) => `There is no template ${id.slice(0, 100)}.`, hint: 'GET /api/workflow-templates and `svc workflows templates` list them.' },
+  missing_parameter: { status: 400, retry: false, message: (name: string) => `The template needs a value for "${name}".`, hint: 'GET /api/workflow-templates/{id} names its parameters.' },
+  too_many_templates: { status: 400, retry: false, message: (limit: number) => `You may have ${limit} templates.`, hint: 'Create workflows from those you have.' },
+  step_not_found: { status: 404, retry: false, message: (name: string) => `The workflow has no step "${name.slice(0, 100)}".`, hint: 'GET /api/workflows/{id} lists its steps.' },
 });

@@ -4,14 +4,18 @@ import { StartWorkflow } from '@svc/ext-schedules/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { defineExtension } from '@svc/api';
 import { workflowTables } from '../migrations/0001_init.js';
+import { originColumn } from '../migrations/0002_origin.js';
+import { templateTable } from '../migrations/0003_templates.js';
 import { commands, commandWords } from './commands.js';
 import { WorkflowsSection } from './config.js';
 import * as contract from './contract.js';
 import type { WorkflowRunRow } from './contract.js';
 import { type DriverDeps, driveRun } from './driver.js';
 import { runRoutes } from './routes/runs.js';
+import { templateRoutes } from './routes/templates.js';
 import { workflowRoutes } from './routes/workflows.js';
 import { createWorkflows } from './service.js';
+import { createTemplates } from './templates/templates.js';
 import { workflowTools } from './tools.js';
 
 const stateOf = ({ id, workflow_id: workflowId, state, output, error }: WorkflowRunRow) => ({
@@ -24,8 +28,8 @@ const stateOf = ({ id, workflow_id: workflowId, state, output, error }: Workflow
 
 export default defineExtension({
   contract,
-  tables: [contract.WorkflowRows, contract.WorkflowRunRows, contract.StepRows],
-  migrations: [workflowTables],
+  tables: [contract.WorkflowRows, contract.WorkflowRunRows, contract.StepRows, contract.TemplateRows],
+  migrations: [workflowTables, originColumn, templateTable],
   config: [WorkflowsSection],
   commands,
   commandWords,
@@ -73,7 +77,7 @@ export default defineExtension({
       for (const { id } of begun) await rules.cancel(actor, id, why);
       return begun.length;
     });
-    ctx.routes.add(...workflowRoutes(rules, db), ...runRoutes({ rules, db, events, clock, runs, agents }));
+    ctx.routes.add(...workflowRoutes(rules, db), ...runRoutes({ rules, db, events, clock, runs, agents }), ...templateRoutes(createTemplates({ db, ids, clock, agents, rules })));
     ctx.tools.add(...workflowTools({ rules, db, events, clock, runs }));
   },
 });

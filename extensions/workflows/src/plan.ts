@@ -223,6 +223,22 @@ function planGraph(plan: Planner, { steps, input }: PlanInput): Next {
   return plan.next({ state: 'completed', output: last ? (settled.get(last.name)?.output ?? '') : '', error: null, step: null, status: null });
 }
 
+/** Steps whose results stand when this one begins anew: those before it, and in a graph all that do not follow from it. */
+export const stepsBefore = (steps: readonly Step[], from: string): ReadonlySet<string> => {
+  if (!isGraph(steps))
+    return new Set(
+      steps
+        .slice(
+          0,
+          steps.findIndex(({ name }) => name === from),
+        )
+        .map(({ name }) => name),
+    );
+  const after = new Set([from]);
+  for (const { name, depends_on: below } of inOrder(steps)) if (below.some((one) => after.has(one))) after.add(name);
+  return new Set(steps.map(({ name }) => name).filter((name) => !after.has(name)));
+};
+
 /** Each after those that it depends on; otherwise as they are written. A circle is refused when the workflow is written. */
 export const inOrder = (steps: readonly Step[]): readonly Step[] => {
   const placed: Step[] = [];

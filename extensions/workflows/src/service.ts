@@ -26,6 +26,7 @@ import { readSteps } from './definition.js';
 import { type DriverDeps, isOver, jsonOf, stepsOf, stopChildren, wakeKey } from './driver.js';
 import { workflowErrors } from './errors.js';
 import { parsed } from './placeholders.js';
+import { stepsBefore } from './plan.js';
 
 export type Definition = Parameters<typeof readSteps>[0];
 
@@ -102,6 +103,14 @@ export const createWorkflows = (deps: ServiceDeps) => {
     steps: (row: WorkflowRunRow) => stepsOf(deps, row.id),
     ...definitions(deps, shared),
     ...starting(deps, shared),
+    /** A new run of the workflow as it is now, with the same input; `from`: what steps before it gave stands. */
+    again: async (actor: Actor, row: WorkflowRunRow, from?: string): Promise<WorkflowRunRow> => {
+      const steps = jsonOf<Step[]>((await get(actor, row.workflow_id)).steps);
+      if (from !== undefined && !steps.some(({ name }) => name === from)) throw workflowErrors.step_not_found(from);
+      const before = from === undefined ? new Set<string>() : stepsBefore(steps, from);
+      const taken = (await stepsOf(deps, row.id)).filter(({ step, state }) => before.has(step) && (state === 'done' || state === 'skipped'));
+      return starting(deps, shared).start(actor, { workflow: row.workflow_id, input: jsonOf(row.input), ...(row.origin === null ? {} : { origin: jsonOf(row.origin) }) }, taken);
+    },
     ...steering(deps, shared),
     ...asking(deps, shared),
   };
@@ -151,7 +160,8 @@ const definitions = ({ actors, clock, db, ids }: ServiceDeps, { changed, checkAg
 });
 
 const starting = (deps: ServiceDeps, { changed, checkAgents, find, run }: Basics) => ({
-  start: async (actor: Actor, { workflow, input, key, parentRunId }: WorkflowStart): Promise<WorkflowRunRow> => {
+  /** `taken`: results of another run that stand at the beginning of this one. */
+  start: async (actor: Actor, { workflow, input, key, parentRunId, origin }: WorkflowStart, taken: readonly StepRow[] = []): Promise<WorkflowRunRow> => {
     const row = await find(actor, workflow);
     if (!row) throw workflowErrors.not_found(workflow);
     if (JSON.stringify(input ?? '').length > MAX_INPUT_CHARS) throw workflowErrors.bad_step('input', `it has more than ${MAX_INPUT_CHARS} characters`);
@@ -166,6 +176,7 @@ const starting = (deps: ServiceDeps, { changed, checkAgents, find, run }: Basics
       steps: JSON.stringify(jsonOf(row.steps)),
       total_timeout_secs: row.total_timeout_secs,
       input: JSON.stringify(input ?? ''),
+      origin: origin === undefined ? null : JSON.stringify(origin),
       state: 'running',
       output: null,
       error: null,
@@ -189,12 +200,37 @@ const starting = (deps: ServiceDeps, { changed, checkAgents, find, run }: Basics
         cause: { kind: 'workflow', id: row.id },
         input: { workflowId: row.id },
       },
-      [deps.db.insert(WorkflowRunRows.name, [made]), fact, changed(row.id, row.owner_id, 'run')],
+      [
+        deps.db.insert(WorkflowRunRows.name, [made]),
+        ...(taken.length === 0
+          ? []
+          : [
+              deps.db.insert(
+                StepRows.name,
+                taken.map((row, at) => takenBy(id, deps.ids.uuid(), row, at)),
+              ),
+            ]),
+        fact,
+        changed(row.id, row.owner_id, 'run'),
+      ],
     );
     if (opened.leased) deps.take(opened.leased);
     else deps.poke();
     return run(actor, opened.run.id);
   },
+});
+
+/** It was paid for, and worked, in the run that it comes from. */
+const takenBy = (runId: string, id: string, row: StepRow, at: number): StepRow => ({
+  ...row,
+  id,
+  run_id: runId,
+  seq: at + 1,
+  agent_id: null,
+  child_run_id: null,
+  input_tokens: 0,
+  output_tokens: 0,
+  cost_usd: 0,
 });
 
 const steering = (deps: ServiceDeps, { changed, commit, moved, open, run }: Basics) => ({

@@ -25,6 +25,7 @@ import type { Schemas } from './schema/check.js';
 import type { TSchema } from './schema/schema.js';
 import type { Db, Migration } from './storage.js';
 import type { Purged, PurgeSubject } from './purge.js';
+import type { Trash } from './trash.js';
 import type { Streams } from './http/streams.js';
 import type { SlashCommand } from './slash-command.js';
 import type { AnyTool } from './tools.js';
@@ -220,6 +221,8 @@ export interface ExtensionContext {
   readonly db: Db;
   /** Erases a person, agent or session everywhere: rows of every extension, and data stored elsewhere. Needs the grant `purge`. */
   purge(subject: PurgeSubject): Promise<Purged>;
+  /** What was deleted and can come back. Needs the grant `purge`. */
+  readonly trash: Trash;
   /** Needs the grant `egress:<purpose>`. */
   fetch(url: string, init: FetchInit): Promise<FetchResponse>;
   readonly egress: Egress;

@@ -102,6 +102,7 @@ export {
 } from './storage.js';
 export { cacheRows, readOneCached, type RowCache } from './row-cache.js';
 export { PurgeSubject, type Purged } from './purge.js';
+export type { Trash, TrashItem, TrashKind } from './trash.js';
 
 // Services, events and hooks: what extensions do for each other and tell each other.
 export {
@@ -166,6 +167,7 @@ export {
   CheckpointTake,
   SecretResolve,
   SecretChange,
+  StorageMoved,
   StoragePurge,
   BackupCollect,
   BackupRestore,

@@ -124,6 +124,13 @@ export const StoragePurge = defineStep('storage.purge', V, {
   remote: true,
   subject: PurgeSubject,
 });
+/** Rows of an agent or a session were put into the bin or came back from it (`ctx.trash`): what an area holds of them in memory is stale. */
+export const StorageMoved = defineStep('storage.moved', V, {
+  policy: 'open',
+  budgetMs: 5_000,
+  remote: true,
+  subject: Type.Object({ agentId: Type.Optional(Type.String()), sessionId: Type.Optional(Type.String()) }),
+});
 /** A backup is about to read the folders of areas (`ctx.files`): an area writes to its own what it holds only in memory. The snapshot of the database follows. */
 export const BackupCollect = defineStep('backup.collect', V, { policy: 'closed', budgetMs: 30_000, remote: true, subject: Type.Object({ cause: OneOf(['manual', 'scheduled']) }) });
 /** The daemon has started with the data of a backup, and took up no work yet. Who refuses sends it back to the data of before. */
@@ -188,6 +195,7 @@ export const kernelHooks = [
   SecretResolve,
   SecretChange,
   StoragePurge,
+  StorageMoved,
   BackupCollect,
   BackupRestore,
   KernelReady,

@@ -20,6 +20,7 @@ import { servicesAccess } from './access/services.js';
 import { settingsAccess } from './access/settings.js';
 import { dbAccess } from './access/storage.js';
 import { streamsAccess } from './access/streams.js';
+import { trashMember } from './access/trash.js';
 import { rejectedAfter, whileAlive } from './access/while-alive.js';
 import { contextErrors } from './errors.js';
 import type { ContextParts, Member } from './parts.js';
@@ -88,6 +89,7 @@ export function createContext(parts: ContextParts, owner: Contributor, installed
       alive();
       return parts.purges.purge(subject);
     },
+    trash: trashMember(parts, member),
     ...adapters,
     egress: lasting(adapters.egress),
     tcp: Object.freeze(tcpMember(member, servers)),

@@ -19,6 +19,7 @@ import type { PlatformJournal } from '@svc/platform/journal/journal';
 import type { Log } from '@svc/platform/log/log';
 import type { Members } from '@svc/platform/members/members';
 import type { Purges } from '@svc/platform/purge/purges';
+import type { PlatformTrash } from '@svc/platform/purge/trash';
 import type { Storage } from '@svc/platform/storage/storage';
 import type { Projection } from '@svc/platform/streams/projections';
 import type { StreamsAdmin, Topics } from '@svc/platform/streams/streams';
@@ -66,6 +67,7 @@ export interface ContextParts extends PlatformParts {
   readonly validator: ContractValidator;
   readonly actors: ActorRegistry;
   readonly purges: Purges;
+  readonly trash: PlatformTrash;
   readonly quotas: Quotas;
   readonly audit: KernelAudit;
   kernel(): KernelView;

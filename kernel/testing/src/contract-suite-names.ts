@@ -10,9 +10,9 @@ const AUDIT_MARK = /^[a-z]+(_[a-z]+)+$/;
 const VERBS = new Set(
   (
     'abort accept activate add allow answer apply approve archive ask assign attach authorize block branch browse bulk call cancel chat check choose claim clear clone close compact complete configure confirm connect copy count create deactivate delete deny ' +
-    'detach disable discover dismiss download drop edit enable end estimate evaluate exchange execute export fetch find finish follow forget generate get grant handle hide import inspect install invite ' +
+    'detach disable discover dismiss download drop edit enable end estimate evaluate exchange execute export fetch find finish follow forget generate get grant handle hide import inspect install instantiate invite ' +
     'invoke join kill leave link lint list lock login logout mark merge move open pair patch pause pin ping plan poll post preview prewarm probe promote prune publish push put query quit read receive recover redeem ' +
-    'reconnect refresh register reject release reload remove rename render reorder replace reply report request reset resolve restart restore resume retry revoke rollback rotate route run save scan schedule search ' +
+    'reconnect refresh register reject release reload remove rename render reorder replace replay reply report request reset resolve restart restore resume retry revoke rollback rotate route run save scan schedule search ' +
     'see send set share shut sign skip snooze spawn start stop store stream submit subscribe suggest suspend switch sync tail tell test title toggle train transcribe transfer translate trigger unblock undo ' +
     'uninstall unlink unlock unpin unregister unsubscribe update upgrade upload use validate verify view vote wait wake watch write'
   ).split(' '),

@@ -1,5 +1,6 @@
 /** Verifies an export by itself: nothing of the daemon is asked. */
 import { commitmentOf, fieldsOf, GENESIS, hashOf, isNext } from './entry.js';
+import { explanationIn, missingIn, type Explanation, type Missing, unexplained } from './erasures.js';
 import { createPeaks, leafOf, rootOf, TILE } from './merkle.js';
 import { isSignedBy, openNote } from './note.js';
 
@@ -28,6 +29,8 @@ export const verifyExport = async (lines: AsyncIterable<string>): Promise<Export
   const roots = createRoots();
   let [trimmed, details, checkpoints, covered] = [0, 0, 0, 0];
   const keys = new Set<string>();
+  const missing: Missing[] = [];
+  const explanations: Explanation[] = [];
   let prev = GENESIS;
   let number = 0;
   for await (const text of lines) {
@@ -47,10 +50,16 @@ export const verifyExport = async (lines: AsyncIterable<string>): Promise<Export
       for (const problem of entryFaults(line, id, prev)) note(problem);
       if (line.body === null) trimmed += 1;
       if ('detail' in line) details += 1;
+      if (typeof line.body === 'string') {
+        const [lost, explanation] = ['detail' in line ? undefined : missingIn(id, line.body), explanationIn(line.body)];
+        if (lost) missing.push(lost);
+        if (explanation) explanations.push(explanation);
+      }
       roots.add(hash);
       prev = hash;
     }
   }
+  for (const { id } of unexplained(missing, explanations)) note(`The personal details of entry ${id} are missing, and no erasure explains it.`);
   if (number === 0) note('The file is empty.');
   return { entries: roots.size(), trimmed, details, checkpoints, covered, keys: [...keys], problems };
 };

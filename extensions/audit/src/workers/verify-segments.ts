@@ -1,5 +1,6 @@
 /** Walks a part of the chain: each entry's text has its hash, stands behind the one before it, and bears its own number. */
-import { hashOf, isNext } from '../format/entry.js';
+import { commitmentOf, hashOf, isNext } from '../format/entry.js';
+import { ALTERED, explanationIn, missingIn, personalHashOf } from '../format/erasures.js';
 import { leafOf, rootOf } from '../format/merkle.js';
 import type { Broken, VerifyInput, VerifyOutput } from './verify-worker.js';
 
@@ -9,9 +10,12 @@ const HASH = 64;
 const verifySegments = ({ prev, segments }: VerifyInput): VerifyOutput => {
   const broken: Broken[] = [];
   const roots: Array<VerifyOutput['roots'][number]> = [];
+  const missing: Array<VerifyOutput['missing'][number]> = [];
+  const explanations: Array<VerifyOutput['explanations'][number]> = [];
   let last = prev;
   const note = (id: number, problem: string): void => void (broken.length < MAX_BROKEN && broken.push({ id, problem }));
-  for (const { first, bodies, hashes, cuts } of segments) {
+  for (const { first, bodies, hashes, cuts, details } of segments) {
+    const detailOf = new Map(details?.map((detail) => [detail.id, detail]));
     const count = hashes.length / HASH;
     const texts = bodies?.split('\n');
     if (texts && texts.length !== count) note(first, `There are ${texts.length} entries where ${count} hashes are stored.`);
@@ -20,6 +24,14 @@ const verifySegments = ({ prev, segments }: VerifyInput): VerifyOutput => {
       const text = texts?.[place];
       if (text !== undefined) {
         if (!isNext(text, id, last)) note(id, faultOf(text, id));
+        const detail = detailOf.get(id);
+        if (detail && commitmentOf(detail.salt, detail.detail) !== personalHashOf(text)) note(id, ALTERED);
+        if (details) {
+          const lost = detail ? undefined : missingIn(id, text);
+          if (lost) missing.push(lost);
+          const explanation = explanationIn(text);
+          if (explanation) explanations.push(explanation);
+        }
         const made = hashOf(text);
         if (hashes.slice(place * HASH, place * HASH + HASH) === made) {
           last = made;
@@ -34,7 +46,7 @@ const verifySegments = ({ prev, segments }: VerifyInput): VerifyOutput => {
       if (leaves.length === cut) roots.push({ size: first - 1 + cut, root: Buffer.from(rootOf(leaves)).toString('hex') });
     }
   }
-  return { broken, last, roots };
+  return { broken, last, roots, missing, explanations };
 };
 
 const faultOf = (text: string, id: number): string => (text.startsWith(`${String(id).length}:${id},`) ? 'It does not continue the entry before it.' : 'Another entry stands in its place.');

@@ -12,6 +12,8 @@ export const VerifyInput = Type.Object({
       hashes: Type.String({ description: '64 hex digits each' }),
       /** Checkpoints that end in this segment, each as the number of its entries that it covers. */
       cuts: Type.Array(Type.Integer()),
+      /** Personal details that are stored beside these entries; left out where they are not compared. */
+      details: Type.Optional(Type.Array(Type.Object({ id: Type.Integer(), salt: Type.String(), detail: Type.String() }))),
     }),
   ),
 });
@@ -24,6 +26,8 @@ export const VerifyOutput = Type.Object({
   broken: Type.Array(Broken),
   /** Hash of the last entry, as stored. */
   last: Type.String(),
+  missing: Type.Array(Type.Object({ id: Type.Integer(), at: Type.String() }), { description: 'Entries whose personal details were stored and are not' }),
+  explanations: Type.Array(Type.Object({ entries: Type.String(), before: Type.String() }), { description: 'What entries say of details that are missing' }),
   roots: Type.Array(Type.Object({ size: Type.Integer({ description: 'Entries that the checkpoint covers in all' }), root: Type.String({ description: 'Of its part in this segment, hex' }) })),
 });
 export type VerifyOutput = Plain<typeof VerifyOutput>;

@@ -127,6 +127,7 @@ export const mqtt: Adapter = {
   maxLength: 65_535,
   format: PLAIN,
   isKeyed: false,
+  namesSenders: false,
   dmPolicy: 'respond',
   description: 'Devices and programs on an MQTT broker.',
   difficulty: 'Medium',

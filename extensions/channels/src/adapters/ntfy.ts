@@ -40,6 +40,7 @@ export const ntfy: Adapter = {
   maxLength: 3_900,
   format: { ...PLAIN, limit: 3_900 },
   isKeyed: false,
+  namesSenders: false,
   dmPolicy: 'respond',
   description: 'Push notifications of ntfy, and what people publish to a topic.',
   difficulty: 'Easy',

@@ -114,6 +114,7 @@ export const telegram: Adapter = {
   maxLength: 4_096,
   format: TELEGRAM,
   isKeyed: false,
+  namesSenders: true,
   dmPolicy: 'allowed_only',
   description: 'A bot of Telegram, in private chats and in groups.',
   difficulty: 'Easy',

@@ -6,56 +6,41 @@
  * E3  `ingest` runs once for a message. What it says stands before the question as text from outside, under the name of its plugin.
  * E4  `after_turn` runs behind the answer, one call after the other for each plugin. Of a full queue the newest is dropped, with a trace.
  */
-import { type Actor, type Clock, isSvcError, type Logger, type Origin } from '@svc/api';
+import { type Actor, isSvcError, type Logger, type Origin } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import { RE2JS } from 're2js';
 import type { HookName } from '../manifest/manifest.js';
-import { HOOKS, manifestOf, SERVED_HOOKS } from '../manifest/manifest.js';
+import { HOOKS, manifestOf } from '../manifest/manifest.js';
 import { signatureFault } from '../manifest/signing.js';
-import { type Plugin, type PluginFolders, scriptFault } from '../plugin-folder.js';
+import type { Plugin, PluginFolders } from '../plugin-folder.js';
 import type { ContextEngine } from '../config.js';
-import type { Breaker } from './breaker.js';
-import { type Effect, effectOf } from './effect.js';
-import { callHook, failed, type Fault, type HookProcessDeps, type Outcome } from './hook-process.js';
-import { type HookHome, homeOf, type StartDeps, startOf, type Walls } from './start.js';
-import type { Traces } from './traces.js';
+import { type Asked, attempt, type AttemptDeps, type Ran, trace, warm } from './attempt.js';
+import { type Each, events } from './taps.js';
+import { createBootstraps } from './bootstrap.js';
+import { textsOf } from './effect.js';
+import { failed } from './hook-process.js';
+import { type HookHome, homeOf, type Walls } from './start.js';
+
+export type { Asked, Ran } from './attempt.js';
 
 /** The name of hooks that config.toml names itself. */
 export const DIRECT = 'context_engine.hooks';
-const LONGEST_MS = 30_000;
 
-export interface EngineDeps extends StartDeps, HookProcessDeps {
+export interface EngineDeps extends AttemptDeps {
   readonly settings: ContextEngine;
   readonly folders: PluginFolders;
-  readonly traces: Traces;
-  readonly breaker: Breaker;
-  readonly clock: Clock;
-  readonly log: Logger;
   readonly home: string;
   readonly version: string;
   /** What somebody agreed to, for a plugin that came from elsewhere; undefined for one that a person wrote here. */
   granted(name: string): Promise<readonly string[] | undefined>;
+  actorOf(ownerId: string): Actor;
+  agentOf(actor: Actor, agentId: string): Promise<Agent | undefined>;
+  /** What the default model reads; null where that is not known. */
+  window(): Promise<number | null>;
+  /** Adds to what an agent remembers. Answers why it could not. */
+  remember(ownerId: string, agentId: string, texts: readonly string[], plugin: string): Promise<string | undefined>;
   /** Answers how many it stopped. */
   stop(actor: Actor, runId: string, why: string): Promise<number>;
-}
-
-export interface Asked {
-  readonly ownerId: string;
-  readonly agentId: string;
-  readonly sessionId: string | null;
-  readonly runId: string | null;
-  readonly message: string;
-  readonly peerId: string | null;
-  /** Beside the fields that every hook has. */
-  readonly more?: object;
-}
-
-export interface Ran {
-  readonly outcome: Outcome;
-  readonly effect: Effect;
-  readonly elapsedMs: number;
-  /** Once its trace is a row; a message does not wait for it. */
-  readonly traced: Promise<void>;
 }
 
 export interface Remembered {
@@ -64,10 +49,14 @@ export interface Remembered {
   readonly origin: Origin;
 }
 
-export interface Engine {
+export interface Engine extends Each {
   /** Names of what is loaded. */
   readonly loaded: readonly string[];
   ingest(question: Asked & { readonly actor: Actor; readonly agent: Agent; readonly budgetTokens: number }): Promise<Remembered[]>;
+  /** Starts the processes of plugins that want that. */
+  prewarm(): Promise<void>;
+  /** What was kept of a plugin goes: it begins anew. Answers how many processes ended. */
+  forget(plugin: string): number;
   /** What runs behind an answer now. Undefined where nothing would. */
   afterTurn(agentId: string): Promise<readonly HookHome[]>;
   queue(home: HookHome, asked: () => Promise<Asked | undefined>): void;
@@ -80,6 +69,7 @@ export interface Engine {
 }
 
 const CHARS_PER_TOKEN = 4;
+const MAX_RECALLED = 50;
 const STOP_TRIES = 40;
 const STOP_WAIT_MS = 50;
 
@@ -104,15 +94,29 @@ export const createEngine = (deps: EngineDeps): Engine => {
     homes.sort((a, b) => b.manifest.priority - a.manifest.priority);
     return direct?.manifest.hooks[hook] === undefined ? homes : [...homes, direct];
   };
-  const run = async (one: HookHome, hook: HookName, asked: Asked): Promise<Ran> => attempt(deps, one, hook, asked);
+  const bootstraps = createBootstraps({ run: (one, asked) => attempt(deps, one, 'bootstrap', asked), window: deps.window, maxRecallResults: MAX_RECALLED });
+  const run = async (one: HookHome, hook: HookName, asked: Asked): Promise<Ran> => attempt(deps, hook === 'bootstrap' ? one : await bootstraps.after(one, asked), hook, asked);
+  const abortFor = async (one: HookHome, hook: HookName, actor: Actor, ran: Ran, runId: string | null): Promise<void> => {
+    if (ran.outcome.fault && one.manifest.onFailure === 'abort' && runId !== null) await stopRun(deps, actor, runId, `the hook ${hook} of the plugin ${one.name} failed: ${ran.outcome.fault.message}`);
+  };
+  const each: Each['each'] = async (hook, { actor, agent, ...asked }, ask, use) => {
+    const homes = await homesWith(hook, asked.agentId);
+    if (homes.length === 0) return;
+    const whose = agent ?? (await deps.agentOf(actor, asked.agentId));
+    for (const one of homes) {
+      if (whose && !allowed(whose, one.name)) continue;
+      const ran = await run(one, hook, { ...asked, ...ask() });
+      await abortFor(one, hook, actor, ran, asked.runId);
+      if (ran.effect.used && use(ran.effect.used, one.name)) return;
+    }
+  };
   return {
     loaded: direct ? [...names, DIRECT] : names,
     ingest: async ({ actor, agent, budgetTokens, ...asked }) => {
-      const homes = (await homesWith('ingest', agent.id)).filter((one) => allowed(agent, one.name) && wants(one, asked.message, deps.log));
-      const all = await Promise.all(homes.map(async (one) => ({ one, ran: await run(one, 'ingest', asked) })));
-      for (const { one, ran } of all)
-        if (ran.outcome.fault && one.manifest.onFailure === 'abort' && asked.runId !== null)
-          await stopRun(deps, actor, asked.runId, `the hook ingest of the plugin ${one.name} failed: ${ran.outcome.fault.message}`);
+      const named = (await homesWith('ingest', agent.id)).filter((one) => allowed(agent, one.name));
+      const homes = (await Promise.all(named.map((one) => bootstraps.after(one, asked)))).filter((one) => wants(one, asked.message, deps.log));
+      const all = await Promise.all(homes.map(async (one) => ({ one, ran: await attempt(deps, one, 'ingest', asked) })));
+      for (const { one, ran } of all) await abortFor(one, 'ingest', actor, ran, asked.runId);
       let left = budgetTokens * CHARS_PER_TOKEN;
       return all
         .flatMap(({ one, ran }) => ran.effect.memories.map((text, index) => ({ id: `${one.name}:${asked.runId ?? ''}:${index}`, text: `${one.name}: ${text}`, origin: originOf(one.name) })))
@@ -122,6 +126,17 @@ export const createEngine = (deps: EngineDeps): Engine => {
           return true;
         });
     },
+    each,
+    prewarm: async () => {
+      for (const plugin of await Promise.all(names.map((name) => deps.folders.find(name))))
+        if (plugin?.enabled && fault(plugin) === undefined && plugin.manifest.isPersistent && plugin.manifest.isPrewarmed && plugin.manifest.hooks.bootstrap === undefined)
+          for (const hook of HOOKS) if (plugin.manifest.hooks[hook] !== undefined) await warm(deps, await home(plugin), hook);
+    },
+    forget: (plugin) => {
+      bootstraps.forget(plugin);
+      deps.cache.forget(plugin);
+      return deps.persistent.stop(plugin);
+    },
     afterTurn: (agentId) => homesWith('after_turn', agentId),
     queue: (one, asked) =>
       queues.add(
@@ -129,7 +144,9 @@ export const createEngine = (deps: EngineDeps): Engine => {
         one.manifest.queueDepth,
         async () => {
           const question = await asked();
-          if (question) await run(one, 'after_turn', question);
+          if (!question) return;
+          const { effect } = await run(one, 'after_turn', question);
+          if (effect.used) await kept(deps, each, one.name, question, effect.used);
         },
         async () => {
           const question = await asked();
@@ -142,6 +159,16 @@ export const createEngine = (deps: EngineDeps): Engine => {
     lowered,
     fault,
   };
+};
+
+/** What a hook behind an answer wants remembered, and what it has to say to others. */
+const kept = async (deps: EngineDeps, each: Each['each'], plugin: string, asked: Asked, response: Readonly<Record<string, unknown>>): Promise<void> => {
+  const texts = textsOf(response.memories).slice(0, MAX_RECALLED);
+  if (texts.length > 0) {
+    const why = await deps.remember(asked.ownerId, asked.agentId, texts, plugin);
+    if (why !== undefined) deps.log.warn(`what the plugin ${plugin} wants remembered is lost: ${why}`, { plugin });
+  }
+  await events({ each }, { actor: deps.actorOf(asked.ownerId), agentId: asked.agentId, sessionId: asked.sessionId, runId: asked.runId }, response.events, plugin);
 };
 
 /** Two or more of a stack count instead of the single one. The build declares an area without any setting. */
@@ -194,8 +221,8 @@ export const compared = (one: string, other: string): number => {
 };
 
 const directHome = ({ hooks }: ContextEngine, home: string): HookHome | undefined => {
-  if (!hooks || SERVED_HOOKS.every((hook) => hooks[hook as 'ingest' | 'after_turn'] === undefined)) return undefined;
-  const scripts = Object.fromEntries((['ingest', 'after_turn'] as const).flatMap((hook) => (hooks[hook] === undefined ? [] : [[hook, hooks[hook].replace(/^~(?=\/)/, home)]])));
+  const scripts = Object.fromEntries(HOOKS.flatMap((hook) => (hooks?.[hook] === undefined ? [] : [[hook, hooks[hook].replace(/^~(?=\/)/, home)]])));
+  if (!hooks || Object.keys(scripts).length === 0) return undefined;
   const first = Object.values(scripts)[0] ?? '/';
   return {
     name: DIRECT,
@@ -205,75 +232,6 @@ const directHome = ({ hooks }: ContextEngine, home: string): HookHome | undefine
     lowered: { network: false, filesystem: false },
   };
 };
-
-/** With its retries, all within the time of one call. */
-const attempt = async (deps: EngineDeps, home: HookHome, hook: HookName, asked: Asked): Promise<Ran> => {
-  const { manifest, name } = home;
-  const key = `${name} ${hook}`;
-  const wait = deps.breaker.waitMs(key);
-  const begun = deps.clock.mono();
-  const endAt = begun + Math.min(LONGEST_MS, manifest.timeoutSecs * 1_000);
-  let ran: Ran;
-  if (wait > 0)
-    ran = {
-      outcome: failed('CircuitOpen', `it failed again and again and is left out for ${Math.ceil(wait / 1_000)} s more`),
-      effect: { memories: [], note: null },
-      elapsedMs: 0,
-      traced: Promise.resolve(),
-    };
-  else {
-    ran = await once(deps, home, hook, asked, Math.round(endAt - begun));
-    for (let retry = 0; ran.outcome.fault && retry < manifest.retries && deps.clock.mono() + manifest.retryDelayMs < endAt; retry++) {
-      await deps.clock.sleep(manifest.retryDelayMs);
-      ran = await once(deps, home, hook, asked, Math.max(1, Math.round(endAt - deps.clock.mono())));
-    }
-    if (manifest.breaker) deps.breaker.count(key, ran.outcome.fault !== undefined, manifest.breaker);
-  }
-  const { fault } = ran.outcome;
-  if (fault && manifest.onFailure !== 'skip') deps.log.warn(`the hook ${hook} of ${name} failed: ${fault.message}`, { plugin: name, hook, kind: fault.kind, run: asked.runId });
-  return ran;
-};
-
-const once = async (deps: EngineDeps, home: HookHome, hook: HookName, asked: Asked, limitMs: number): Promise<Ran> => {
-  const begun = deps.clock.mono();
-  const input = { type: hook, agent_id: asked.agentId, message: asked.message, peer_id: asked.peerId, ...asked.more };
-  const outcome = await outcomeOf(deps, home, hook, asked, limitMs, input);
-  const effect: Effect = outcome.taken ? effectOf(hook, outcome.taken.value) : { memories: [], note: null };
-  const elapsedMs = deps.clock.mono() - begun;
-  const traced = trace(deps, home, hook, asked, outcome, effect.note, elapsedMs);
-  return { outcome, effect, elapsedMs, traced };
-};
-
-const outcomeOf = async (deps: EngineDeps, home: HookHome, hook: HookName, asked: Asked, limitMs: number, input: object): Promise<Outcome> => {
-  try {
-    const script = home.manifest.hooks[hook] ?? '';
-    const fault: Fault | undefined = home.dir ? await scriptFault({ dir: home.dir, manifest: home.manifest }, script) : undefined;
-    if (fault) return failed(fault.kind, fault.message);
-    const start = await startOf(deps, home, { hook, script, agentId: asked.agentId, message: asked.message, limitMs });
-    if ('kind' in start) return failed(start.kind, start.message);
-    const outcome = await callHook(deps, start, input);
-    // It was found a moment ago, and is gone: the next call looks again.
-    if (outcome.fault?.kind === 'LauncherNotFound') deps.finder.forget();
-    return outcome;
-  } catch (error) {
-    return failed('Io', error instanceof Error ? error.message : String(error));
-  }
-};
-
-const trace = (deps: EngineDeps, home: HookHome, hook: HookName, asked: Asked, outcome: Outcome, note: string | null, elapsedMs: number): Promise<void> =>
-  deps.traces.add({
-    ownerId: asked.ownerId,
-    agentId: asked.agentId === '' ? null : asked.agentId,
-    sessionId: asked.sessionId,
-    runId: asked.runId,
-    plugin: home.name,
-    hook,
-    at: deps.clock.iso(),
-    elapsedMs,
-    input: JSON.stringify({ type: hook, agent_id: asked.agentId, message: asked.message.slice(0, 2_000), peer_id: asked.peerId }),
-    note,
-    outcome,
-  });
 
 interface Queues {
   add(name: string, depth: number, work: () => Promise<void>, dropped: () => Promise<void>): void;

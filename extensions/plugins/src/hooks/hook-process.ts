@@ -9,7 +9,7 @@
 import { type ChildHandle, type Clock, type ExtensionContext, isSvcError, type SpawnOptions } from '@svc/api';
 import { responseIn, type Taken } from './response.js';
 
-const MAX_STREAM_BYTES = 1_048_576;
+export const MAX_STREAM_BYTES = 1_048_576;
 const PIECE_BYTES = 65_536;
 const STDERR_HEAD = 300;
 
@@ -81,7 +81,7 @@ export const callHook = async (deps: HookProcessDeps, start: Start, input: objec
   const late = deps.clock.sleep(start.limitMs, over.signal).then(
     () => {
       child.abort();
-      return outcomeOf(read, null, { kind: 'Timeout', message: `Timeout: the hook ${start.hook} did not end within ${start.limitMs / 1_000} s and was ended` });
+      return outcomeOf(read, null, { kind: 'Timeout', message: `Timeout: the hook ${start.hook} did not end within ${Math.ceil(start.limitMs / 1_000)} s and was ended` });
     },
     () => new Promise<Outcome>(() => undefined), // the call has ended
   );
@@ -119,7 +119,7 @@ const run = async ({ spawn }: HookProcessDeps, start: Start, input: object, endi
   return outcomeOf(read, 0, undefined);
 };
 
-const exitText = (code: number | null, signal: string | null, stderr: Buffer): string => {
+export const exitText = (code: number | null, signal: string | null, stderr: Buffer): string => {
   const said = stderr
     .subarray(0, STDERR_HEAD * 4)
     .toString('utf8')
@@ -141,7 +141,7 @@ const outcomeOf = (read: Read, exitCode: number | null, fault: Fault | undefined
   return { fault: lost, taken, exitCode, stdout, stderr: Buffer.concat(read.stderr), walls: read.walls };
 };
 
-const startFault = (error: unknown, { launcher, hook }: Start): Fault => {
+export const startFault = (error: unknown, { launcher, hook }: Pick<Start, 'launcher' | 'hook'>): Fault => {
   if (!isSvcError(error)) return { kind: 'SpawnFailed', message: error instanceof Error ? error.message : String(error) };
   if (error.code === 'exec_not_found') return { kind: 'LauncherNotFound', message: `LauncherNotFound: ${launcher} for the hook ${hook} is not on PATH` };
   return { kind: 'SpawnFailed', message: error.message };

@@ -14,6 +14,7 @@ import type { Manifest } from '../manifest/manifest.js';
 import { CACHE, type Plugin } from '../plugin-folder.js';
 import type { Fault, Start } from './hook-process.js';
 
+const KB_PER_MB = 1_024;
 const MAX_MESSAGE_BYTES = 32_768;
 const EXPANDED = /^\$\{([A-Za-z_][A-Za-z0-9_]*)\}$/;
 /** They would make another program load code of their choice, or are the daemon's own. */
@@ -64,6 +65,7 @@ export const startOf = async (deps: StartDeps, home: HookHome, question: StartQu
   const found = await deps.finder.of(manifest.runtime);
   if (!found.available) return { kind: 'LauncherNotFound', message: `LauncherNotFound: ${launcher.programs.join(' or ')} for the hook ${question.hook} is not on PATH. ${launcher.hint}` };
   await home.dir?.write(`${CACHE}/.svc`, 'What the hooks of this plugin may write to.\n');
+  if (manifest.config) await home.dir?.write(`${CACHE}/config.json`, JSON.stringify(manifest.config));
   const words = found.program === null ? [scriptPath(home, question.script)] : [found.program, ...launcher.args, scriptPath(home, question.script)];
   const { command, args, options } = withEnv(words, home, envOf(home, manifest.runtime, question));
   return {
@@ -96,6 +98,7 @@ const envOf = (home: HookHome, runtime: Runtime, { agentId, message }: StartQues
   SVC_PLUGIN_DIR: home.cwd,
   ...(home.lowered.filesystem ? {} : { SVC_READONLY_FS: '1' }),
   ...(home.manifest.sharedState && home.dir ? { SVC_STATE_FILE: `${home.cwd}/${CACHE}/state.json` } : {}),
+  ...(home.manifest.config && home.dir ? { SVC_PLUGIN_CONFIG: `${home.cwd}/${CACHE}/config.json` } : {}),
 });
 
 /** No NUL, and no half of a character. */
@@ -118,7 +121,8 @@ const withEnv = (words: readonly string[], { manifest }: HookHome, own: Record<s
     return from === undefined ? [] : [{ name, from }];
   });
   const env = { ...given, ...own };
-  if (taken.length === 0) return { command, args, options: { env, envNames: [] } };
-  const script = `${taken.map(({ name, from }) => `${name}="\${${from}-}"; export ${name};`).join(' ')} exec "$0" "$@"`;
+  const limit = manifest.maxMemoryMb === 0 ? '' : `ulimit -d ${manifest.maxMemoryMb * KB_PER_MB}; `;
+  if (taken.length === 0 && limit === '') return { command, args, options: { env, envNames: [] } };
+  const script = `${limit}${taken.map(({ name, from }) => `${name}="\${${from}-}"; export ${name};`).join(' ')} exec "$0" "$@"`;
   return { command: 'sh', args: ['-c', script, command, ...args], options: { env, envNames: [...new Set(taken.map(({ from }) => from))] } };
 };

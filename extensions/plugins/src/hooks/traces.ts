@@ -24,6 +24,8 @@ export interface Called {
   readonly input: string;
   readonly note: string | null;
   readonly outcome: Outcome;
+  /** Nothing may stay of what was said. */
+  readonly isUnkept: boolean;
 }
 
 export interface TraceQuery {
@@ -64,7 +66,7 @@ export const createTraces = ({ db, ids, log }: { readonly db: Db; readonly ids: 
   };
 };
 
-const rowOf = (id: string, { outcome, ...called }: Called): TraceRow => ({
+const rowOf = (id: string, { outcome, isUnkept, ...called }: Called): TraceRow => ({
   id,
   owner_id: called.ownerId,
   agent_id: called.agentId,
@@ -75,12 +77,13 @@ const rowOf = (id: string, { outcome, ...called }: Called): TraceRow => ({
   at: called.at,
   elapsed_ms: Math.round(called.elapsedMs),
   error: outcome.fault?.kind ?? null,
-  message: outcome.fault ? headOf(outcome.fault.message) : null,
-  note: called.note,
+  // A script may say in its errors what it read.
+  message: outcome.fault && !isUnkept ? headOf(outcome.fault.message) : null,
+  note: isUnkept ? null : called.note,
   exit_code: outcome.exitCode,
   line: outcome.taken?.line ?? null,
   walls: outcome.walls,
-  input: headOf(called.input),
-  output: headOf(outcome.stdout),
-  stderr: headOf(outcome.stderr),
+  input: isUnkept ? '' : headOf(called.input),
+  output: isUnkept ? '' : headOf(outcome.stdout),
+  stderr: isUnkept ? '' : headOf(outcome.stderr),
 });

@@ -6,7 +6,7 @@ import { RUNTIMES } from '../launchers/launcher.js';
 import { LAUNCHERS, launcherOf } from '../launchers/launchers.js';
 import { type Plugin, scriptFault } from '../plugin-folder.js';
 import { expandedName, isEnvName } from '../hooks/start.js';
-import { HOOK_KEYS, HOOKS, isInside, MAX_TIMEOUT_SECS, SERVED_HOOKS } from './manifest.js';
+import { HOOK_KEYS, HOOKS, isInside, MAX_TIMEOUT_SECS } from './manifest.js';
 import { signatureFault } from './signing.js';
 
 const NEEDS = ['network', 'filesystem', 'env', 'subprocess', 'gpu'];
@@ -15,7 +15,6 @@ const UNKEPT: Readonly<Record<string, string>> = {
   allowed_secrets: 'svc gives secrets to no script: use [env] with a variable of [exec_policy] allowed_env_vars',
   otel_endpoint: 'svc sends nothing there: see its traces',
 };
-const WAITING = ['hook_schemas', 'hook_cache_ttl_secs', 'assemble_cache_ttl_secs', 'compact_cache_ttl_secs', 'persistent_subprocess', 'prewarm_subprocesses', 'max_memory_mb'];
 
 export interface Linted {
   readonly errors: readonly string[];
@@ -59,6 +58,9 @@ const keyErrors = ({ manifest }: Plugin): string[] => {
     ...(hookKeys.on_hook_failure !== undefined && !['warn', 'abort', 'skip'].includes(String(hookKeys.on_hook_failure))
       ? [`on_hook_failure is "${String(hookKeys.on_hook_failure)}"; use warn, abort or skip`]
       : []),
+    ...(hookKeys.hook_protocol_version === undefined || hookKeys.hook_protocol_version === 1 ? [] : ['hook_protocol_version is not 1: svc speaks no other version']),
+    ...Object.keys(manifest.schemas).flatMap((hook) => (HOOKS.some((one) => one === hook) ? [] : [`hook_schemas.${hook} is for a hook that does not exist: ${HOOKS.join(', ')}`])),
+    ...(manifest.isPrewarmed && !manifest.isPersistent ? ['prewarm_subprocesses needs persistent_subprocess = true: other processes begin with their call'] : []),
     ...Object.keys(manifest.env).flatMap((name) => (isEnvName(name) ? [] : [`[env] ${name} is refused: no plugin sets this variable`])),
     ...(manifest.ingestRegex === '' || isPattern(manifest.ingestRegex) ? [] : ['ingest_regex cannot be read as a pattern of RE2']),
   ];
@@ -83,7 +85,6 @@ const scriptLines = async (plugin: Plugin): Promise<Linted> => {
     if (fault) errors.push(`${hook}: ${fault.message}`);
     if (launcher && launcher.extension !== '' && !path.endsWith(launcher.extension) && !(launcher.runtime === 'node' && /\.[cm]js$/.test(path)))
       warnings.push(`${hook}: ${path} does not end with ${launcher.extension}, as ${launcher.runtime} has it`);
-    if (!SERVED_HOOKS.some((served) => served === hook)) warnings.push(`${hook}: this version of svc does not call this hook; it calls ${SERVED_HOOKS.join(' and ')}`);
     if (manifest.runtime === 'native' && !fault && isInside(path) && !(await isProgram(dir, path))) errors.push(`${hook}: ${path} is no program: it begins neither as a binary nor with #!`);
   }
   if (Object.keys(manifest.hooks).length === 0) warnings.push('it has no hooks');
@@ -109,7 +110,6 @@ const placeWarnings = ({ manifest: { raw, hookKeys } }: Plugin): string[] => [
   ...['requirements', 'plugin_depends', 'needs'].flatMap((key) => (hookKeys[key] === undefined ? [] : [`${key} stands under [hooks]; it belongs at the top, before [hooks]`])),
   ...Object.keys(raw).flatMap((key) => ([...TOP, ...HOOK_KEYS].includes(key) ? [] : [unknown(key, TOP)])),
   ...Object.keys(hookKeys).flatMap((key) => ([...HOOKS, ...HOOK_KEYS, 'requirements', 'plugin_depends', 'needs'].includes(key) ? [] : [unknown(`hooks.${key}`, HOOK_KEYS)])),
-  ...WAITING.flatMap((key) => (hookKeys[key] === undefined || hookKeys[key] === false ? [] : [`${key} has no effect in this version`])),
 ];
 
 const unknown = (key: string, known: readonly string[]): string => {

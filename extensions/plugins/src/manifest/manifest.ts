@@ -6,9 +6,6 @@ import { launcherOf } from '../launchers/launchers.js';
 
 export const HOOKS = ['ingest', 'after_turn', 'bootstrap', 'assemble', 'compact', 'transform_tool_result', 'prepare_subagent', 'merge_subagent', 'on_event'] as const;
 export type HookName = (typeof HOOKS)[number];
-/** Those that runs call. */
-export const SERVED_HOOKS: readonly HookName[] = ['ingest', 'after_turn'];
-
 export const MAX_TIMEOUT_SECS = 30;
 /** Keys that belong under [hooks], and that many plugins have at the top. */
 export const HOOK_KEYS = [
@@ -75,10 +72,23 @@ export interface Manifest {
   readonly breaker: { readonly maxFailures: number; readonly resetSecs: number } | undefined;
   readonly queueDepth: number;
   readonly sharedState: boolean;
+  /** One process for many calls. */
+  readonly isPersistent: boolean;
+  /** It is started before its first call. */
+  readonly isPrewarmed: boolean;
+  /** For how long a response to the same input is used again. */
+  readonly cacheSecs: Readonly<Partial<Record<HookName, number>>>;
+  /** JSON Schemas; what does not fit is named in the trace. */
+  readonly schemas: Readonly<Partial<Record<HookName, { readonly input?: object; readonly output?: object }>>>;
+  /** 0: no limit of its own. */
+  readonly maxMemoryMb: number;
+  /** Values of `[config]`; undefined where it has none. */
+  readonly config: Readonly<Record<string, unknown>> | undefined;
   /** Keys below [hooks], those at the top included. */
   readonly hookKeys: Readonly<Record<string, unknown>>;
 }
 
+const TTL_KEYS: Readonly<Partial<Record<HookName, string>>> = { ingest: 'hook_cache_ttl_secs', assemble: 'assemble_cache_ttl_secs', compact: 'compact_cache_ttl_secs' };
 const DEFAULT_RUNTIME = 'python';
 const QUEUE = 16;
 const MAX_RETRIES = 5;
@@ -120,6 +130,12 @@ export const manifestOf = (raw: Readonly<Record<string, unknown>>): Manifest => 
     breaker: breaker && { maxFailures: Math.max(1, numberOf(breaker.max_failures) ?? 5), resetSecs: Math.max(1, numberOf(breaker.reset_secs) ?? 60) },
     queueDepth: Math.min(1_000, Math.max(1, numberOf(hooks.after_turn_queue_depth) ?? QUEUE)),
     sharedState: hooks.enable_shared_state === true,
+    isPersistent: hooks.persistent_subprocess === true,
+    isPrewarmed: hooks.prewarm_subprocesses === true,
+    cacheSecs: Object.fromEntries(Object.entries(TTL_KEYS).flatMap(([hook, key]) => (numberOf(hooks[key]) === undefined ? [] : [[hook, Math.max(0, numberOf(hooks[key]) ?? 0)]]))),
+    schemas: Object.fromEntries(Object.entries(tableOf(hooks.hook_schemas)).map(([hook, value]) => [hook, schemasOf(tableOf(value))])),
+    maxMemoryMb: Math.max(0, Math.floor(numberOf(hooks.max_memory_mb) ?? 0)),
+    config: raw.config === undefined ? undefined : Object.fromEntries(Object.entries(tableOf(raw.config)).map(([key, value]) => [key, tableOf(value).default ?? null])),
     hookKeys: hooks,
   };
 };
@@ -130,6 +146,7 @@ export const isPluginName = (name: string): boolean => new RegExp(PLUGIN_NAME).t
 export const isInside = (path: string): boolean => !path.startsWith('/') && !path.includes('\\') && !path.includes('\0') && !path.split('/').some((part) => part === '..' || part === '');
 
 const tableOf = (value: unknown): Record<string, unknown> => (isTable(value) ? value : {});
+const schemasOf = ({ input, output }: Record<string, unknown>) => ({ ...(isTable(input) ? { input } : {}), ...(isTable(output) ? { output } : {}) });
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
 const textsOf = (value: unknown): string[] => (Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []);

@@ -210,8 +210,8 @@ const reload = ({ plugins }: RouteDeps): RouteDecl =>
     errors: [403, 404],
     responses: { 200: Type.Object({ name: Type.String(), version: Type.String(), hooks_valid: Type.Boolean(), processes_evicted: Type.Integer(), message: Type.String() }) },
     handler: async ({ params }) => {
-      const plugin = await plugins.reload(params.name);
-      return reply(200, { name: plugin.name, version: plugin.manifest.version, hooks_valid: await plugins.isValid(plugin), processes_evicted: 0, message: 'Reloaded.' });
+      const { plugin, evicted } = await plugins.reload(params.name);
+      return reply(200, { name: plugin.name, version: plugin.manifest.version, hooks_valid: await plugins.isValid(plugin), processes_evicted: evicted, message: 'Reloaded.' });
     },
   });
 

@@ -181,12 +181,14 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
   const maxTokens = Math.min(progress.input.maxTokens ?? manifest.model.max_tokens, manifest.model.max_output_tokens ?? Number.MAX_SAFE_INTEGER);
   const contextWindow = Math.min(target.contextWindow, manifest.model.context_window ?? Number.MAX_SAFE_INTEGER);
   const budgetTokens = Math.max(MIN_BUDGET_TOKENS, contextWindow - maxTokens - Math.ceil(system.length / 4));
-  const { messages } = await deps.sessions.project(progress.actor, await stageEntries(deps, progress), {
+  const { messages: said } = await deps.sessions.project(progress.actor, await stageEntries(deps, progress), {
     budgetTokens: aside?.isWhole ? Number.MAX_SAFE_INTEGER : budgetTokens,
     staged: progress.pendingEntries,
     ...maxMessagesOf(deps, manifest.max_history_messages, aside),
     ...(aside ? { aside } : {}),
   });
+  const shaping = deps.prompts.shape(progress, { system, messages: said, contextWindow });
+  const messages = shaping ? await shaping : said;
   const { tools: schemas, parameters } = offered(progress.input, schemasOf(sentTools(tools, messages, progress.loaded)), progress.iterations === progress.answered.iterations);
   return {
     provider: manifest.model.provider,

@@ -5,19 +5,22 @@
  * Q2  What is recalled is stored before its question, in the same commit, and never changes: prompt caches hold, and whoever reads the log later reads it.
  * Q3  A run that continues later or elsewhere has the prompt that it began with.
  * Q4  Nobody can recall more than was asked for.
+ * Q5  What others make of the messages of a model call is sent only if a model can read it, and is never stored.
  */
 import type { HookHandle, LeasedRun, Logger } from '@svc/api';
-import type { LlmService } from '@svc/ext-llm/contract';
+import type { LlmService, ModelMessage } from '@svc/ext-llm/contract';
 import type { EntryDraft } from '@svc/ext-sessions/contract';
 import { conversationOf } from '../beside.js';
-import type { Recalled, RunContext, RunPrompt, RunRecall } from '../contract.js';
+import type { Recalled, RunContext, RunMessages, RunPrompt, RunRecall } from '../contract.js';
 import { type KeptPrompt, messageOf } from '../run-input.js';
 import { type Progress, withModelOf } from './progress.js';
+import { inTurns, messagesFault } from './shaped-messages.js';
 
 export interface PromptDeps {
   readonly base: HookHandle<typeof RunPrompt>;
   readonly context: HookHandle<typeof RunContext>;
   readonly recall: HookHandle<typeof RunRecall>;
+  readonly messages: HookHandle<typeof RunMessages>;
   readonly llm: Pick<LlmService, 'resolve'>;
   readonly log: Logger;
   /** Which language the answer is in; empty where nothing says so. */
@@ -35,6 +38,8 @@ export interface Prompts {
   recalls(progress: Progress): boolean;
   /** Never rejects: a message is answered without what could not be recalled. */
   recall(progress: Progress): Promise<readonly EntryDraft[]>;
+  /** What others make of the messages of a call. Undefined while nobody is asked. */
+  shape(progress: Progress, call: { readonly system: string; readonly messages: readonly ModelMessage[]; readonly contextWindow: number }): Promise<readonly ModelMessage[]> | undefined;
 }
 
 const CHARS_PER_TOKEN = 4;
@@ -48,7 +53,7 @@ export const createPrompts = (deps: PromptDeps): Prompts => {
   const asked = new WeakMap<LeasedRun, Promise<KeptPrompt>>();
   const recalled = new WeakMap<LeasedRun, Promise<readonly EntryDraft[]>>();
   return {
-    areOwn: () => deps.base.isEmpty() && deps.context.isEmpty() && deps.recall.isEmpty(),
+    areOwn: () => deps.base.isEmpty() && deps.context.isEmpty() && deps.recall.isEmpty() && deps.messages.isEmpty(),
     ask: (progress) => {
       const known = asked.get(progress.run);
       if (known) return known;
@@ -64,6 +69,7 @@ export const createPrompts = (deps: PromptDeps): Prompts => {
       recalled.set(progress.run, known);
       return known;
     },
+    shape: (progress, call) => (deps.messages.isEmpty() ? undefined : shape(deps, progress, call)),
   };
 };
 
@@ -101,15 +107,28 @@ const ask = async (deps: PromptDeps, progress: Progress): Promise<KeptPrompt> =>
   };
 };
 
+const kindOf = ({ input: { beside } }: Progress): 'normal' | 'side_question' | 'incognito' | 'stateless' =>
+  beside === undefined ? 'normal' : beside.kind === 'ephemeral' ? 'side_question' : beside.kind;
+
+const shape = async (deps: PromptDeps, progress: Progress, { system, messages, contextWindow }: Parameters<Prompts['shape']>[1]): Promise<readonly ModelMessage[]> => {
+  try {
+    const shaped = await deps.messages.call([...messages], { ...questionOf(progress), kind: kindOf(progress), system, contextWindowTokens: contextWindow });
+    const fault = messagesFault(messages, shaped);
+    if (fault === undefined) return inTurns(shaped);
+    deps.log.warn('the messages of a model call are sent as they were', { run: progress.run.id, why: fault });
+  } catch (cause) {
+    deps.log.warn('the messages of a model call are sent as they were', { run: progress.run.id, cause });
+  }
+  return messages;
+};
+
 const recall = async (deps: PromptDeps, progress: Progress): Promise<readonly EntryDraft[]> => {
   try {
-    const { beside } = progress.input;
     const target = await deps.llm.resolve(withModelOf(progress.agent, progress.session).manifest.model);
     const budgetTokens = Math.min(deps.maxRecallTokens(), Math.floor(target.contextWindow / RECALL_SHARE));
     if (budgetTokens === 0) return [];
-    const kind = beside === undefined ? 'normal' : beside.kind === 'ephemeral' ? 'side_question' : beside.kind;
     const { origin } = progress.input;
-    const answers = await deps.recall.call({ ...questionOf(progress), ...(origin === undefined ? {} : { origin }), kind, budgetTokens });
+    const answers = await deps.recall.call({ ...questionOf(progress), ...(origin === undefined ? {} : { origin }), kind: kindOf(progress), budgetTokens });
     for (const { owner, error } of answers) if (error !== undefined) deps.log.warn('nothing was recalled for a message', { run: progress.run.id, extension: owner, error });
     return withinBudget(
       answers.map(({ owner, value = [] }) => value.map((one) => ({ ...one, by: owner }))),

@@ -41,7 +41,11 @@ const runFields = {
 };
 
 export const ListedRun = Type.Object({ ...runFields, agent_name: Nullable(Type.String(), { description: 'null if the agent was deleted' }) }, { 'x-name': 'ListedRun' });
-export const SessionRun = Type.Object({ ...runFields, steps: Type.Array(RunStep), rating: RunRating }, { 'x-name': 'SessionRun' });
+const WaitingMessage = Type.Object(
+  { content: Type.String(), attachments: Type.Array(Type.Object({ file_id: Type.String(), filename: Type.String(), content_type: Type.String(), size: Type.Integer() })) },
+  { description: 'The message of a queued run: it is part of the conversation, and waits for its turn. Once the run has begun, it is in the history', 'x-name': 'WaitingMessage' },
+);
+export const SessionRun = Type.Object({ ...runFields, steps: Type.Array(RunStep), rating: RunRating, message: Type.Optional(WaitingMessage) }, { 'x-name': 'SessionRun' });
 
 type RunFields = Omit<Static<typeof ListedRun>, 'agent_name'>;
 
@@ -77,7 +81,17 @@ export const shownSessionRun = (run: JournalRun, steps: readonly JournalStep[], 
   ...shownRun(run, steps),
   steps: steps.map((step) => shownStep(step, run)),
   rating: rating ?? null,
+  ...(run.status === 'queued' ? { message: waitingMessage(run) } : {}),
 });
+
+/** As the history shows it later: what was read from a file is for the model, people see the file. */
+const waitingMessage = (run: JournalRun): Static<typeof WaitingMessage> => {
+  const { parts = [] } = inputOf(run);
+  return {
+    content: parts.flatMap((part) => (part.type === 'text' && !part.file ? [part.text] : [])).join('\n'),
+    attachments: parts.flatMap(({ file }) => (file ? [{ file_id: file.id, filename: file.name, content_type: file.contentType, size: file.sizeBytes }] : [])),
+  };
+};
 
 const modelOf = (steps: readonly JournalStep[]): string | null => {
   const calls = steps.filter(({ kind }) => kind === 'model');

@@ -67,7 +67,7 @@ const listSessionRuns = ({ sessions, journal, ratings }: RunListDeps): RouteDecl
     path: '/api/sessions/{id}/runs',
     summary: "List a session's runs with their steps",
     description:
-      'The newest runs of a session in the order in which they were accepted, including failed, stopped, waiting and active ones, each with its model and tool calls. Match them with the `run_id` of the messages in `GET /api/agents/{id}/session`. Use `next` to get older ones.',
+      'The newest runs of a session in the order in which they were accepted, including failed, stopped, waiting and active ones, each with its model and tool calls. A queued run has its `message`. Match them with the `run_id` of the messages in `GET /api/agents/{id}/session`. Use `next` to get older ones.',
     cost: 2,
     params: Type.Object({ id: UuidText('Session id') }),
     query: Type.Object({

@@ -12,7 +12,7 @@ const MAX_LOOKED_AT = 5_000;
 const SHOWN = 5;
 
 /** Page by page, the newest first; leaving early asks for no more. */
-export async function* eachSession(daemon: DaemonClient, of: { readonly agent_id?: string; readonly tag?: string }, page = PAGE): AsyncGenerator<SessionRow> {
+export async function* eachSession(daemon: DaemonClient, of: { readonly agent_id?: string; readonly tag?: string; readonly deleted?: 'only' }, page = PAGE): AsyncGenerator<SessionRow> {
   for (let offset = 0; ; ) {
     const { sessions, total } = await daemon.call('listSessions', { ...of, limit: Math.min(page, PAGE), offset });
     yield* sessions;
@@ -22,10 +22,10 @@ export async function* eachSession(daemon: DaemonClient, of: { readonly agent_id
 }
 
 /** Its id. Throws a failure that names the nearest, or those that fit as well. */
-export const findSessions = async (daemon: DaemonClient, wanted: readonly string[]): Promise<string[]> => {
+export const findSessions = async (daemon: DaemonClient, wanted: readonly string[], of: { readonly deleted?: 'only' } = {}): Promise<string[]> => {
   const rows: SessionRow[] = [];
   if (wanted.some((one) => !isUuid(one)))
-    for await (const row of eachSession(daemon, {})) {
+    for await (const row of eachSession(daemon, of)) {
       rows.push(row);
       if (rows.length >= MAX_LOOKED_AT) break;
     }

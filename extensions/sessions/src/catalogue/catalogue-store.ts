@@ -151,7 +151,7 @@ export const toFacts = (row: Row): Facts => {
   };
 };
 
-const columnsOf = (facts: Facts): Row => ({
+export const columnsOf = (facts: Facts): Row => ({
   messages: facts.messages,
   context_chars: facts.contextChars,
   input_tokens: facts.inputTokens,

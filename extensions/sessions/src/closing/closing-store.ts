@@ -1,15 +1,27 @@
 /** Rows of sessions that are taken away. */
 import type { Db, Row, Write } from '@svc/api';
 import { leaveConversation } from '../branching/version-store.js';
+import { columnsOf } from '../catalogue/catalogue-store.js';
+import { NO_FACTS } from '../catalogue/facts.js';
 import { tagsText } from '../tagging/tags.js';
 
 export interface ClosingStore {
   /** From here on nothing is begun under these ids, and no search shows what was said there. */
-  close(sessionIds: readonly string[], at: string): Write[];
+  close(sessionIds: readonly string[], at: string, keepUntil?: string | null): Write[];
   /** Removes what is left of it, a piece at a time. */
   removeRows(sessionId: string): Promise<void>;
-  /** Closed sessions of which other areas may still hold something. */
-  unerased(limit: number): Promise<string[]>;
+  /** Closed sessions of which other areas may still hold something, and which shall not come back. */
+  unerased(now: string, limit: number): Promise<string[]>;
+  /** Those on their way into the bin or out of it. */
+  unmoved(limit: number): Promise<ClosedSession[]>;
+  setBin(sessionId: string, bin: 'in' | 'back'): Write;
+  /** The row as it is stored. */
+  rowOf(sessionId: string): Promise<Row | undefined>;
+  leaveConversation(sessionId: string): Write;
+  /** It can be used again, and is read into lists and searches as if it was said now. */
+  reopen(sessionId: string): Write[];
+  /** Of a conversation that has several chosen versions, the others are no longer chosen. */
+  chooseOnly(sessionId: string, conversationId: string): Write;
   erased(sessionId: string): Write;
   /** Ids that nobody can still mean. */
   forgetClosed(before: string): Promise<void>;
@@ -18,7 +30,8 @@ export interface ClosingStore {
   setArchived(sessionIds: readonly string[], archived: boolean): Write;
   setLabel(sessionIds: readonly string[], label: string | null): Write;
   setTags(sessionIds: readonly string[], tags: readonly string[]): Write;
-  /** Begun until then, the oldest first. */
+  hasEntries(sessionId: string): Promise<boolean>;
+  /** Begun until then and not closed, the oldest first. */
   ofAgent(agentId: string, until: string, limit: number): Promise<string[]>;
   agentIds(): Promise<string[]>;
   /** Whose these are. */
@@ -28,6 +41,13 @@ export interface ClosingStore {
   beyond(agentId: string, kept: number, limit: number): Promise<string[]>;
   /** Begun before this time, and not gone on with since; in the order of their beginnings, after `after`. */
   restingSince(before: string, after: { readonly createdAt: string; readonly id: string }, limit: number): Promise<RestingSession[]>;
+}
+
+export interface ClosedSession {
+  readonly id: string;
+  readonly closedAt: string;
+  readonly keepUntil: string;
+  readonly isComingBack: boolean;
 }
 
 export interface RestingSession {
@@ -52,16 +72,18 @@ export const createClosingStore = (db: Db): ClosingStore => {
       { expect: 'each' },
     );
   return {
-    close: (sessionIds, at) =>
+    close: (sessionIds, at, keepUntil = null) =>
       sessionIds.length === 0
         ? []
         : [
             db.insert(
               'closed',
-              sessionIds.map((id) => ({ id, closed_at: at, erased: 0 })),
+              sessionIds.map((id) => ({ id, closed_at: at, erased: 0, keep_until: keepUntil })),
               { ifAbsent: true },
             ),
             db.remove('said', { session_id: sessionIds }),
+            // No list shows it while it is moved.
+            ...(keepUntil === null ? [] : [changeEach(sessionIds, { aside: 1 })]),
           ],
     removeRows: async (sessionId) => {
       for (let removed = PIECE_ENTRIES; removed === PIECE_ENTRIES; ) {
@@ -70,18 +92,35 @@ export const createClosingStore = (db: Db): ClosingStore => {
       }
       await db.commit([leaveConversation(db, sessionId), db.remove('entries', { session_id: sessionId }), db.remove('said', { session_id: sessionId }), db.remove('sessions', { id: sessionId })]);
     },
-    unerased: async (limit) =>
-      (await db.system(CLEANUP).select<{ id: string }>({ from: 'closed', columns: ['id'], where: { erased: 0 }, order: [{ column: 'closed_at' }], limit })).map(({ id }) => id),
+    unerased: (now, limit) =>
+      ids(`SELECT id FROM ${closed} WHERE erased = 0 AND (keep_until IS NULL OR (keep_until <= ? AND (bin IS NULL OR bin <> 'back'))) ORDER BY closed_at LIMIT ?`, [now, limit]),
+    unmoved: async (limit) => {
+      const sql = `SELECT id, closed_at, keep_until, bin FROM ${closed} WHERE erased = 0 AND keep_until IS NOT NULL AND (bin IS NULL OR bin = 'back') ORDER BY closed_at LIMIT ?`;
+      const rows = await db.system(CLEANUP).read<Row>(sql, [limit]);
+      return rows.map((row) => ({ id: String(row.id), closedAt: String(row.closed_at), keepUntil: String(row.keep_until), isComingBack: row.bin === 'back' }));
+    },
+    setBin: (id, bin) => db.update('closed', ['id'], [{ id, bin }], { expect: 'each' }),
+    rowOf: (id) => db.system(CLEANUP).first<Row>({ from: 'sessions', where: { id } }),
+    hasEntries: async (id) => (await db.system(CLEANUP).first({ from: 'entries', columns: ['seq'], where: { session_id: id } })) !== undefined,
+    leaveConversation: (id) => leaveConversation(db, id),
+    reopen: (id) => [
+      db.update('sessions', ['id'], [{ id, aside: null, ...columnsOf(NO_FACTS) }], { expect: 'each' }),
+      db.update('entries', ['session_id'], [{ session_id: id, pending: 1 }]),
+      db.remove('closed', { id }, { expect: 1 }),
+    ],
+    chooseOnly: (id, conversationId) => db.sql(`UPDATE ${sessions} SET unchosen = 1 WHERE conversation_id = ? AND id <> ? AND unchosen IS NULL`, [conversationId, id]),
     erased: (sessionId) => db.update('closed', ['id'], [{ id: sessionId, erased: 1 }]),
     forgetClosed: async (before) => void (await db.commit([db.remove('closed', { erased: 1, closed_at: { lt: before } })])),
     isOpen: (sessionId) => db.sql(`UPDATE ${sessions} SET id = id WHERE id = ? AND NOT EXISTS (SELECT 1 FROM ${closed} WHERE id = ?)`, [sessionId, sessionId], { expect: 1 }),
     setArchived: (sessionIds, archived) => changeEach(sessionIds, { archived: archived ? 1 : null }),
     setLabel: (sessionIds, label) => changeEach(sessionIds, { label }),
     setTags: (sessionIds, tags) => changeEach(sessionIds, { tags: tagsText(tags) }),
-    ofAgent: async (agentId, until, limit) =>
-      (await db.system(CLEANUP).select<{ id: string }>({ from: 'sessions', columns: ['id'], where: { agent_id: agentId, created_at: { lte: until } }, order: [{ column: 'created_at' }], limit })).map(
-        ({ id }) => id,
-      ),
+    ofAgent: (agentId, until, limit) =>
+      ids(`SELECT s.id AS id FROM ${sessions} s WHERE s.agent_id = ? AND s.created_at <= ? AND NOT EXISTS (SELECT 1 FROM ${closed} c WHERE c.id = s.id) ORDER BY s.created_at LIMIT ?`, [
+        agentId,
+        until,
+        limit,
+      ]),
     agentIds: () => ids(`SELECT DISTINCT agent_id AS id FROM ${sessions}`, []),
     ownersOf: async (sessionIds) => [
       ...new Set((await db.system(CLEANUP).select<{ owner_id: string }>({ from: 'sessions', columns: ['owner_id'], where: { id: sessionIds } })).map((row) => row.owner_id)),

@@ -4,6 +4,7 @@
  * D1  First the id is closed, in the commit that also takes what was said there out of every search: from then on nothing is begun
  *     under it, and a run that still writes to it ends without writing. Then what runs there is stopped, then the rows go.
  * D2  An agent always has a session that can be spoken in: its current one is changed in that same commit.
+ *     Where there is a bin (bin.ts), the rows of what a person deletes go there, unless they shall be erased at once.
  * D3  What is closed is erased, by other areas too, whatever happens in between: closed ids are looked at until each is done.
  */
 import { type Actors, type Actor, type Clock, type Db, type HookHandle, isSvcError, type Logger, type Purged, type PurgeSubject } from '@svc/api';
@@ -11,15 +12,17 @@ import type { AgentsService } from '@svc/ext-agents/contract';
 import type { SessionClosing, SessionsService, Wiped } from '../contract.js';
 import type { ChangeEvents } from '../service.js';
 import { oneAtATime } from '../one-at-a-time.js';
+import type { Bin } from './bin.js';
 import type { ClosingStore } from './closing-store.js';
 
 export interface ClosingDeps {
   readonly store: ClosingStore;
   readonly actors: Actors;
-  readonly agents: Pick<AgentsService, 'find' | 'setSession'>;
+  readonly agents: Pick<AgentsService, 'find' | 'setSession' | 'keptUntil'>;
   /** Stops what goes on in sessions that were closed. */
   readonly stop: HookHandle<typeof SessionClosing>;
   readonly sessions: Pick<SessionsService, 'create'>;
+  readonly bin: Pick<Bin, 'take' | 'settle'>;
   commit: Db['commit'];
   purge(subject: PurgeSubject): Promise<Purged>;
   /** What is kept of these sessions in memory is stale. */
@@ -31,6 +34,10 @@ export interface ClosingDeps {
 }
 
 export interface Closing {
+  /** One session, into the bin where there is one. Resolves with when it is erased; null where it is at once. */
+  remove(actor: Actor, session: { readonly id: string; readonly agentId: string }): Promise<string | null>;
+  /** What is in the bin, at once. */
+  eraseBinned(sessionId: string): Promise<void>;
   /** One session, with everything that any area holds of it. */
   erase(actor: Actor, session: { readonly id: string; readonly agentId: string }): Promise<void>;
   /** Sessions of one agent, whoever they belong to. What other areas hold of them goes soon after. */
@@ -49,15 +56,24 @@ export const createClosing = (deps: ClosingDeps): Closing => {
   const sweep = createSweep(deps);
   const sweepSoon = (): void => deps.later(SWEEP_SOON_MS, sweep);
   return {
+    remove: async (actor, { id, agentId }) => {
+      const keepUntil = await deps.agents.keptUntil();
+      const closedAt = await close(deps, agentId, [id], keepUntil);
+      await deps.stop.call({ actor, agentId, sessionIds: [id] });
+      if (keepUntil !== null && (await deps.bin.take({ id, closedAt, keepUntil, isComingBack: false }))) return keepUntil;
+      await eraseOne(deps, id);
+      return null;
+    },
+    eraseBinned: (id) => eraseOne(deps, id),
     erase: async (actor, { id, agentId }) => {
-      await close(deps, agentId, [id]);
+      await close(deps, agentId, [id], null);
       await deps.stop.call({ actor, agentId, sessionIds: [id] });
       await eraseOne(deps, id);
     },
     eraseAll: async (agentId, sessionIds) => {
       for (let at = 0; at < sessionIds.length; at += CLOSED_AT_ONCE) {
         const ids = sessionIds.slice(at, at + CLOSED_AT_ONCE);
-        await close(deps, agentId, ids);
+        await close(deps, agentId, ids, null);
         for (const id of ids) await deps.store.removeRows(id);
         deps.gone(ids);
       }
@@ -73,13 +89,15 @@ export const createClosing = (deps: ClosingDeps): Closing => {
 };
 
 /** D1 and D2. */
-async function close(deps: ClosingDeps, agentId: string, sessionIds: readonly string[]): Promise<void> {
+async function close(deps: ClosingDeps, agentId: string, sessionIds: readonly string[], keepUntil: string | null): Promise<string> {
+  const at = deps.clock.iso();
   const owners = await deps.store.ownersOf(sessionIds);
   const [only] = sessionIds.length === 1 ? sessionIds : [];
   const changeEvents = owners.flatMap((ownerId) => deps.changeEvents({ ...(only === undefined ? {} : { id: only }), agentId, ownerId }, 'deleted'));
-  await deps.commit([...deps.store.close(sessionIds, deps.clock.iso()), ...changeEvents]);
+  await deps.commit([...deps.store.close(sessionIds, at, keepUntil), ...changeEvents]);
   deps.gone(sessionIds);
   await leaveClosed(deps, agentId, new Set(sessionIds));
+  return at;
 }
 
 /** The agent's current session is another one, if it was one of these. Nobody can switch to one of them any more, so this comes to an end. */
@@ -104,23 +122,25 @@ async function wipe(deps: ClosingDeps, actor: Actor, agent: { readonly id: strin
   await deps.commit([...writes, ...(await deps.agents.setSession(actor, agent.id, ref.id))]);
   // The one it had, too, where nothing was said in it yet: what is accepted for it now would begin it.
   const old = new Set([agent.sessionId]);
+  const keepUntil = await deps.agents.keptUntil();
   let deleted = 0;
   for (;;) {
     const found = (await deps.store.ofAgent(agent.id, until, CLOSED_AT_ONCE)).filter((id) => id !== ref.id);
     const fresh = [...new Set([...found, ...old])];
     old.clear();
     if (fresh.length === 0) break;
-    await close(deps, agent.id, fresh);
+    await close(deps, agent.id, fresh, keepUntil);
     await deps.stop.call({ actor, agentId: agent.id, sessionIds: fresh });
-    for (const id of fresh) await deps.store.removeRows(id);
+    // What goes into the bin is moved by the sweep: nobody sees it from here on.
+    if (keepUntil === null) for (const id of fresh) await deps.store.removeRows(id);
     deps.gone(fresh);
     deleted += found.length;
   }
-  return { sessionId: ref.id, deleted };
+  return { sessionId: ref.id, deleted, keptUntil: keepUntil };
 }
 
-export interface SweepDeps extends Pick<ClosingDeps, 'commit' | 'purge' | 'gone' | 'log'> {
-  readonly store: Pick<ClosingStore, 'unerased' | 'removeRows' | 'erased'>;
+export interface SweepDeps extends Pick<ClosingDeps, 'commit' | 'purge' | 'gone' | 'log' | 'bin' | 'clock'> {
+  readonly store: Pick<ClosingStore, 'unerased' | 'unmoved' | 'removeRows' | 'erased'>;
 }
 
 export const createSweep = (deps: SweepDeps): (() => Promise<void>) => oneAtATime(() => sweepClosed(deps));
@@ -132,9 +152,27 @@ async function eraseOne(deps: SweepDeps, id: string): Promise<void> {
   await deps.commit([deps.store.erased(id)]);
 }
 
-async function sweepClosed(deps: SweepDeps): Promise<void> {
+/** An empty one is erased. */
+async function sweepBin(deps: SweepDeps): Promise<void> {
   for (;;) {
-    const ids = await deps.store.unerased(SWEPT_AT_ONCE);
+    const unmoved = await deps.store.unmoved(SWEPT_AT_ONCE);
+    for (const closed of unmoved) {
+      try {
+        if (closed.isComingBack) await deps.bin.settle(closed);
+        else if (!(await deps.bin.take(closed))) await eraseOne(deps, closed.id);
+      } catch (cause) {
+        deps.log.warn('a deleted session could not be moved into the bin or out of it; svc tries again', { session: closed.id, cause });
+        return;
+      }
+    }
+    if (unmoved.length < SWEPT_AT_ONCE) return;
+  }
+}
+
+async function sweepClosed(deps: SweepDeps): Promise<void> {
+  await sweepBin(deps);
+  for (;;) {
+    const ids = await deps.store.unerased(deps.clock.iso(), SWEPT_AT_ONCE);
     for (const id of ids) {
       try {
         await eraseOne(deps, id);

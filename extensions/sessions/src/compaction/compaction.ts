@@ -5,14 +5,15 @@
  * C2  It begins at a user's message and never parts a tool call from its result. The newest messages are unchanged.
  * C3  It runs beside the conversation, as a run of its own in the journal, and no message waits for it.
  * C5  What is too long for one call of the model is summarised piece by piece; nothing of it is left out.
+ * C7  Another area that answers says what stands in place of the older part, once for a compaction, also after a restart.
  * C6  A summary takes at most half of the room of what it covers.
  * C4  When no model can summarise, a note says how many messages were left out; a session never stops answering.
  */
-import { type Actors, type Actor, type DurableWorker, type Hold, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, isSvcError } from '@svc/api';
-import type { AgentsService } from '@svc/ext-agents/contract';
+import { type Actors, type Actor, type DurableWorker, type Hold, type HookHandle, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, isSvcError } from '@svc/api';
+import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
-import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
-import { type Compacted, Compaction, type Entry, type EntryDraft, type SessionRef, type SessionsService } from '../contract.js';
+import { CHARS_PER_TOKEN, charsOf } from '../catalogue/facts.js';
+import { type Compacted, Compaction, type CompactionAnswer, type Entry, type EntryDraft, type SessionCompacting, type SessionRef, type SessionsService } from '../contract.js';
 import { sessionsErrors } from '../errors.js';
 import { orEnd } from '../ended-work.js';
 import { projectEntries } from '../projection.js';
@@ -32,6 +33,7 @@ export interface CompactionDeps {
   readonly agents: AgentsService;
   readonly llm: OptionalHandle<LlmService>;
   readonly log: Logger;
+  readonly asked: HookHandle<typeof SessionCompacting>;
   /** Null while this generation drains: the next one does it. */
   hold(label: string): Hold | null;
   /** Aborted when this generation has no more time: its compactions go on in the next. */
@@ -148,10 +150,55 @@ async function compact(deps: CompactionDeps, run: LeasedRun): Promise<void> {
   // Another one, begun while this one waited or was cut off, has covered the same.
   if (log.some((entry) => entry.kind === 'summary' && (entry.coversThrough ?? 0) >= input.through)) return deps.journal.advance(run, { finish: { status: 'done' } });
   const entries = log.filter((entry) => entry.kind === 'summary' || entry.seq <= input.through);
-  const summary = await summariseAll(deps, run, actor, input, entries);
+  const summary = (await summaryOfOthers(deps, run, actor, input, log, entries)) ?? (await summariseAll(deps, run, actor, input, entries));
   await append(deps, run, actor, input, { ...summary, text: summaryThatFits(summary.text, entries) });
   deps.forget(input.sessionId);
   deps.log.debug('a session was compacted', { session: input.sessionId, through: input.through });
+}
+
+const BY_OTHERS = 'session.compacting';
+const MAX_ASKED_TOKENS = 4_096;
+
+const isByOthers = (intent: unknown): boolean => typeof intent === 'object' && intent !== null && 'by' in intent && intent.by === BY_OTHERS;
+
+/** Undefined where nobody answers. A compaction that a model began stays the model's. */
+async function summaryOfOthers(deps: CompactionDeps, run: LeasedRun, actor: Actor, input: CompactionInput, log: readonly Entry[], entries: readonly Entry[]): Promise<Summary | undefined> {
+  const [begun] = run.steps;
+  if (begun ? !isByOthers(begun.intent) : deps.asked.isEmpty()) return undefined;
+  if (begun?.status === 'done' && typeof begun.outcome === 'string') return { text: begun.outcome };
+  const agent = await deps.agents.get(actor, input.agentId);
+  const answer = await deps.asked.call({
+    actor,
+    agentId: input.agentId,
+    sessionId: input.sessionId,
+    messages: projectEntries(entries, Number.MAX_SAFE_INTEGER).messages,
+    model: agent.manifest.model.model,
+    contextWindowTokens: (await windowOf(deps, actor, input.agentId)) ?? 0,
+    usedTokens: Math.ceil(log.reduce((sum, entry) => sum + charsOf(entry), 0) / CHARS_PER_TOKEN),
+  });
+  if (!answer || answer.text.trim() === '') return undefined;
+  let used: EntryDraft['used'];
+  const text = await deps.journal.step(run, { seq: 1, kind: 'model', key: run.id, replay: 'safe', intent: { through: input.through, by: BY_OTHERS } }, async () => {
+    const written = await writtenFor(deps, run, actor, input, agent, answer);
+    used = written.used;
+    return { value: written.text, outcome: written.text, also: written.settle };
+  });
+  return { text, ...(used ? { used } : {}) };
+}
+
+async function writtenFor(deps: CompactionDeps, run: LeasedRun, actor: Actor, input: CompactionInput, agent: Agent, { text, model }: CompactionAnswer): Promise<Answer> {
+  if (!model) return { text, settle: [] };
+  const llm = deps.llm.value;
+  if (!llm) return { text, settle: [] };
+  const request = requestOf(agent, text, { instruction: model.instruction, maxTokens: Math.min(MAX_ASKED_TOKENS, Math.max(1, model.maxTokens)) });
+  const answer = await llm.complete(request, { actor, agentId: input.agentId, runId: run.id, purpose: 'compaction' }, { signal: run.signal }).catch((cause: unknown) => {
+    if (deps.closing.aborted || (isSvcError(cause) && (cause.code === 'service_gone' || cause.status === 429))) throw cause;
+    deps.log.warn('no model could write the summary that another area asked for; what it gave stands itself', { session: input.sessionId, cause });
+    return undefined;
+  });
+  if (!answer || answer.text.trim() === '') return { text: `${text}\n${model.keep}`.trim(), settle: answer?.settle ?? [] };
+  const { inputTokens, outputTokens, costMicros } = answer.usage;
+  return { text: model.keep === '' ? answer.text : `${answer.text}\n${model.keep}`, settle: answer.settle, used: { inputTokens, outputTokens, costMicros } };
 }
 
 /** Piece by piece, each with the summary of those before it; one that a crash cut off goes on behind the last that is there. */

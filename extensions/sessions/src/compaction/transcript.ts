@@ -52,13 +52,13 @@ const lineOf = (entry: Entry): string => {
   return `Result of ${entry.tool ?? ''}: ${(entry.content ?? '').slice(0, MAX_DETAIL_CHARS)}`;
 };
 
-export const requestOf = (agent: Agent, transcript: string): ModelRequest => ({
+export const requestOf = (agent: Agent, transcript: string, other?: { readonly instruction: string; readonly maxTokens: number }): ModelRequest => ({
   provider: agent.manifest.model.provider,
   model: agent.manifest.model.model,
   fallbacks: agent.manifest.fallback_models,
-  system: INSTRUCTION,
+  system: other?.instruction ?? INSTRUCTION,
   messages: [{ role: 'user', parts: [{ type: 'text', text: transcript }] }],
   tools: [],
-  maxTokens: MAX_SUMMARY_TOKENS,
+  maxTokens: other?.maxTokens ?? MAX_SUMMARY_TOKENS,
   temperature: 0.3,
 });

@@ -40,7 +40,7 @@ const compact = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
   });
 
 const ALL_GO =
-  'Deletes every session of the agent with its messages, and starts a new, empty one. Active runs are stopped first, and their remaining output is not stored. Usage and cost records stay. A request that names a session is refused: use `DELETE /api/sessions/{id}` to delete one.';
+  'Deletes every session of the agent with its messages, and starts a new, empty one. They can be restored for `[trash] days`, as those of `DELETE /api/sessions/{id}`. Active runs are stopped first, and their remaining output is not stored. Usage and cost records stay. A request that names a session is refused: use `DELETE /api/sessions/{id}` to delete one.';
 
 const reset = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
   route({

@@ -4,6 +4,7 @@ import type { Branching } from '../branching/branching.js';
 import type { VersionStore } from '../branching/version-store.js';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import type { Cleaned } from '../closing/cleanup.js';
+import type { Bin } from '../closing/bin.js';
 import type { Closing } from '../closing/closing.js';
 import type { ClosingStore } from '../closing/closing-store.js';
 import type { Listing } from '../listing.js';
@@ -30,6 +31,7 @@ export interface SessionRouteDeps {
   readonly branch: Branching;
   readonly versions: VersionStore;
   readonly closing: Closing;
+  readonly bin: Bin;
   readonly closingStore: ClosingStore;
   readonly shares: ShareStore;
   readonly sharing: Sharing;

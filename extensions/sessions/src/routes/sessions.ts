@@ -10,7 +10,7 @@ import { AllVersions, checkedId, checkedLabel, LabelText, limitOf, Paging, Sessi
 
 export const sessionRoutes = (deps: SessionRouteDeps): RouteDecl[] => [list(deps), search(deps), cleanup(deps), get(deps), remove(deps), label(deps), archive(deps)];
 
-const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
+const list = ({ agents, bin, listing, catalogue }: SessionRouteDeps): RouteDecl =>
   route({
     id: 'listSessions',
     method: 'GET',
@@ -23,12 +23,28 @@ const list = ({ agents, listing, catalogue }: SessionRouteDeps): RouteDecl =>
     responses: { 200: SessionList.answer },
     handler: async ({ actor, query }) => {
       const agentId = query.agent_id === undefined ? undefined : (await agents.get(actor, query.agent_id)).id;
+      if (query.deleted === 'only') return SessionList.reply(query, { ...(await deletedOnes(agents, bin, actor, query, agentId)), next: null });
       await catalogue.catchUp(BATCHES_FIRST);
       const [found, active] = await Promise.all([listing.page(actor, SessionList, query, agentId), listing.active(actor, agentId)]);
       const briefs = await agents.briefs(actor, [...new Set(found.rows.map((session) => session.agentId))]);
       return SessionList.reply(query, { ...found, rows: found.rows.map((session) => summaryOf(session, briefs[session.agentId], active)) });
     },
   });
+
+const NOTHING_ACTIVE: ReadonlySet<string> = new Set();
+
+const deletedOnes = async (
+  agents: SessionRouteDeps['agents'],
+  bin: SessionRouteDeps['bin'],
+  actor: Actor,
+  query: { readonly limit?: number; readonly offset?: number },
+  agentId: string | undefined,
+) => {
+  const found = await bin.list(actor, { limit: limitOf(query.limit), offset: query.offset ?? 0, ...(agentId === undefined ? {} : { agentId }) });
+  const briefs = await agents.briefs(actor, [...new Set(found.rows.map((session) => session.agentId))]);
+  const rows = found.rows.map((session) => ({ ...summaryOf(session, briefs[session.agentId], NOTHING_ACTIVE), deleted_at: session.deletedAt, restorable_until: session.keepUntil }));
+  return { rows, total: found.total };
+};
 
 const Hit = Type.Object(
   {
@@ -180,17 +196,28 @@ const remove = (deps: SessionRouteDeps): RouteDecl =>
     path: '/api/sessions/{id}',
     summary: 'Delete a session',
     description:
-      "Deletes the session with all its messages, in every extension. An active run is stopped first, and its remaining output is discarded. If it was the agent's current session, a new, empty one replaces it. Its id is not reused. Usage and cost records stay.",
+      "Deletes the session with all its messages, in every extension. An active run is stopped first, and its remaining output is discarded. If it was the agent's current session, a new, empty one replaces it. Its id is not reused. Usage and cost records stay. For `[trash] days` it can be restored: `GET /api/sessions?deleted=only` lists it, and `PUT /api/sessions/{id}/archive` with `archived: false` brings it back. With `erase=true` it is erased at once, also if it was deleted before.",
     audit: 'session_deleted',
     params: SessionPath,
-    query: Type.Object({ all_versions: AllVersions }),
+    query: Type.Object({ all_versions: AllVersions, erase: Type.Optional(Type.Boolean({ default: false, description: 'So that nobody can restore it' })) }),
     errors: [404],
-    responses: { 200: Type.Object({ status: OneOf(['deleted']), session_id: Uuid }) },
+    responses: { 200: Type.Object({ status: OneOf(['deleted']), session_id: Uuid, restorable_until: Nullable(Type.String(), { description: 'null if it is erased' }) }) },
     handler: async ({ actor, params, query }) => {
+      const binned = query.erase ? await deps.bin.find(actor, checkedId(params.id)) : undefined;
+      if (binned) {
+        for (const id of query.all_versions ? await deps.bin.versionsOf(actor, binned) : [binned.id]) await deps.closing.eraseBinned(id);
+        return reply(200, { status: 'deleted', session_id: binned.id, restorable_until: null });
+      }
       const session = await visible(deps.listing, actor, params.id);
       const ids = query.all_versions ? await conversationOf(deps, actor, session) : [session.id];
-      for (const id of ids) await deps.closing.erase(actor, { id, agentId: session.agentId });
-      return reply(200, { status: 'deleted', session_id: session.id });
+      let until: string | null = null;
+      // The chosen version goes last: none of the others is chosen for it on the way.
+      for (const id of ids.toReversed()) {
+        const of = { id, agentId: session.agentId };
+        if (query.erase) await deps.closing.erase(actor, of);
+        else until = (await deps.closing.remove(actor, of)) ?? until;
+      }
+      return reply(200, { status: 'deleted', session_id: session.id, restorable_until: until });
     },
   });
 
@@ -222,7 +249,8 @@ const archive = (deps: SessionRouteDeps): RouteDecl =>
     method: 'PUT',
     path: '/api/sessions/{id}/archive',
     summary: 'Archive a conversation',
-    description: 'All versions of it. An archived conversation is left out of lists with `archived=no`; it is found by searches, and can be continued. `archived: false` takes it out of the archive.',
+    description:
+      'All versions of it. An archived conversation is left out of lists with `archived=no`; it is found by searches, and can be continued. `archived: false` takes it out of the archive, and restores a deleted one.',
     audit: 'session_archived',
     params: SessionPath,
     body: Type.Object({ archived: Type.Boolean() }),
@@ -230,6 +258,7 @@ const archive = (deps: SessionRouteDeps): RouteDecl =>
     errors: [404, 409],
     responses: { 200: Type.Object({ status: OneOf(['updated']), session_id: Uuid, archived: Type.Boolean() }) },
     handler: async ({ actor, params, body: { archived } }) => {
+      if (!archived && (await deps.bin.find(actor, checkedId(params.id)))) await deps.bin.restore(actor, checkedId(params.id));
       const session = await visible(deps.listing, actor, params.id);
       const ids = await conversationOf(deps, actor, session);
       await deps.commit([deps.closingStore.isOpen(session.id), deps.closingStore.setArchived(ids, archived), ...deps.changeEvents(session, 'changed')]);

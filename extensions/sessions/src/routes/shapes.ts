@@ -45,6 +45,8 @@ export const SessionSummary = Type.Object(
     is_archived: Type.Boolean(),
     tags: Type.Array(Type.String()),
     is_chosen: Type.Boolean({ description: 'It is the chosen version of its conversation; true if there is only this one' }),
+    deleted_at: Type.Optional(Type.String({ description: 'Set for deleted sessions' })),
+    restorable_until: Type.Optional(Type.String({ description: 'Set for deleted sessions: when it is erased' })),
   },
   { 'x-name': 'SessionSummary' },
 );
@@ -53,9 +55,12 @@ const VERSIONS = OneOf(['all', 'chosen'], {
   description: 'Sessions that were branched from each other are versions of one conversation. `chosen`: one of each conversation, the chosen one. Default all',
 });
 const ARCHIVED = OneOf(['all', 'no', 'only'], { description: '`no`: without archived sessions, `only`: nothing else. Default all' });
+const DELETED = OneOf(['no', 'only'], {
+  description: '`only`: deleted conversations that can be restored, one entry for each, the newest first; only `agent_id`, `limit` and `offset` narrow them. Default no',
+});
 const LIST = { item: SessionSummary, as: ['sessions', 'items'], sort: ['created_at', 'last_message_at'], limit: { default: DEFAULT_PAGE, max: MAX_PAGE }, name: 'SessionList' } as const;
 export const SessionsOfAgent = defineList({ ...LIST, filters: { versions: VERSIONS, archived: ARCHIVED, tag: TagText } });
-export const SessionList = defineList({ ...LIST, filters: { agent_id: UuidText('Only of this agent'), versions: VERSIONS, archived: ARCHIVED, tag: TagText } });
+export const SessionList = defineList({ ...LIST, filters: { agent_id: UuidText('Only of this agent'), versions: VERSIONS, archived: ARCHIVED, deleted: DELETED, tag: TagText } });
 
 /** Of requests about a session: to mean its whole conversation. */
 export const AllVersions = Type.Optional(Type.Boolean({ default: false, description: 'Also all other versions of its conversation' }));

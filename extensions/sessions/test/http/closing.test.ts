@@ -53,7 +53,7 @@ describeDaemonOnEngines('a session that is taken away', (_engine) => {
     await boot();
     const { http, agent } = svc.alice;
     const gone = await svc.alice.say('hi');
-    expect((await http.expect(200, 'DELETE', `/api/sessions/${gone.toUpperCase()}`)).body).to.deep.equal({ status: 'deleted', session_id: gone });
+    expect((await http.expect(200, 'DELETE', `/api/sessions/${gone.toUpperCase()}`)).body).to.deep.include({ status: 'deleted', session_id: gone });
     expect(await rowsOf(gone)).to.deep.equal([0, 0, 0]);
     expect(await current()).not.to.equal(gone);
     expect(refusalOf(await http.delete(`/api/sessions/${gone}`))).to.deep.equal([404, 'sessions_no_such_session']);
@@ -126,8 +126,8 @@ describeDaemonOnEngines('a session that is taken away', (_engine) => {
     expect(body).to.include({ status: 'reset', agent_id: agent.id, sessions_deleted: 2, message: 'Session reset' });
     const { body: shown } = await http.expect(200, 'GET', `/api/agents/${agent.id}/session`);
     expect(shown).to.include({ session_id: body.new_session_id, message_count: 0 });
-    for (const id of old) expect(await rowsOf(id)).to.deep.equal([0, 0, 0]);
-    await until(async () => (await db().system('a test').count('closed', { erased: 0 })) === 0);
+    for (const id of old) await until(async () => (await rowsOf(id)).join() === '0,0,0');
+    await until(async () => (await db().system('a test').count('closed', { erased: 0, keep_until: null })) === 0);
     svc.model.script({ text: 'ok' });
     expect(await svc.alice.say('four')).to.equal(body.new_session_id);
     expect((await http.expect(200, 'DELETE', `/api/agents/${agent.id}/history`)).body).to.include({ status: 'ok', message: 'All history cleared', sessions_deleted: 1 });

@@ -1,5 +1,9 @@
 /** Front matter that is no YAML, read as its author meant it: a key and a text on each line, and lists below a key. */
 
+import { isTable } from '@svc/api';
+import { parseDocument } from 'yaml';
+
+export const MAX_ALIASES = 50;
 const KEY = /^([A-Za-z_][A-Za-z0-9_-]*)[ \t]*:[ \t]*(.*)$/;
 const ITEM = /^[ \t]*-[ \t]+(.*)$/;
 const BLOCK = /^[|>][+-]?$/;
@@ -13,7 +17,9 @@ export const readLines = (front: string): Record<string, unknown> => {
     const items = more.map((line) => ITEM.exec(line)?.[1]);
     const own = values[key];
     const first = typeof own === 'string' ? own : '';
-    if (more.length > 0 && items.every((item) => item !== undefined)) values[key] = items.map((item) => unquoted(item));
+    const block = first === '' ? tableIn(more) : undefined;
+    if (block) values[key] = block;
+    else if (more.length > 0 && items.every((item) => item !== undefined)) values[key] = items.map((item) => unquoted(item));
     else values[key] = [BLOCK.test(first) ? '' : first, ...more.map((line) => line.trim())].filter((text) => text !== '').join(' ');
   };
   for (const line of front.split('\n')) {
@@ -29,6 +35,19 @@ export const readLines = (front: string): Record<string, unknown> => {
   }
   close();
   return values;
+};
+
+/** Keys below a key, which are YAML by themselves. */
+const tableIn = (lines: readonly string[]): Readonly<Record<string, unknown>> | undefined => {
+  if (!lines.some((line) => /^[ \t]+["{A-Za-z]/.test(line))) return undefined;
+  const document = parseDocument(lines.join('\n'), { schema: 'core', logLevel: 'silent' });
+  if (document.errors.length > 0) return undefined;
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
+    return isTable(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
 };
 
 const unquoted = (text: string = ''): string => {

@@ -8,14 +8,14 @@
  */
 import { isTable } from '@svc/api';
 import { parseDocument } from 'yaml';
-import { listOf, readLines, textOf } from './loose-lines.js';
+import { listOf, MAX_ALIASES, readLines, textOf } from './loose-lines.js';
 
 export const MAX_SKILL_BYTES = 1024 * 1024;
 const MAX_DESCRIPTION = 1_024;
-const MAX_ALIASES = 50;
 const FENCE = /^---[ \t]*$/;
 const PLATFORM_TAGS = new Set(['macos', 'macos-only', 'linux', 'linux-only', 'windows', 'windows-only']);
 const WITHOUT_EFFECT = ['model', 'context', 'agent', 'hooks', 'paths', 'globs'];
+const HOST_KEYS = ['requires', 'primaryEnv', 'envVars', 'os', 'install', 'emoji'];
 const KNOWN = new Set([
   ...['name', 'description', 'license', 'compatibility', 'metadata', 'allowed-tools', 'version', 'author', 'tags', 'homepage', 'category', 'when_to_use', 'when-to-use'],
   ...['argument-hint', 'user-invocable', 'disable-model-invocation', ...WITHOUT_EFFECT],
@@ -174,7 +174,8 @@ const clawOf = (metadata: unknown, line: number, warnings: Note[]): Values => {
     const found = tableIn(whole[name], line, warnings);
     if (Object.keys(found).length > 0) return found;
   }
-  return {};
+  // Other hosts say the same below their own names.
+  return Object.values(whole).find((value): value is Values => isTable(value) && HOST_KEYS.some((key) => value[key] !== undefined)) ?? {};
 };
 
 const tableIn = (value: unknown, line: number, warnings: Note[]): Values => {

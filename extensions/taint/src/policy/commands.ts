@@ -27,6 +27,7 @@ const RUNS_TEXT: ReadonlyArray<{ readonly apart: RegExp; readonly begin: RegExp;
   { apart: /[;&\n]/, begin: /\bxxd\s+-r\b/i, run: /\|\s*(?:sudo\s+)?(?:[^\s|]*\/)?(?:(?:ba|z|da|k)?sh|python|perl|ruby|node)[\d.]*\b/i },
 ];
 const RUNS_AT_ONCE = /\b(?:eval|source|exec|\.)\s+["']?(?:\$\(|`|<\()\s*(?:curl|wget|base64|echo|printf)\b/i;
+const MIN_FORM_CHARS = 5;
 const PARTS = /\|\|?|&&?|;|\n|\$\(|`|<\(|\)/;
 
 /** Without what a shell takes away: `ev''il`, `ev\il`, `$IFS`. */
@@ -51,7 +52,7 @@ export const commandForms = (line: string): string[] => {
   const forms = new Set<string>();
   for (const part of partsOf(line)) for (const words of [part, withoutWrappers(part)]) if (words.length > 1) forms.add(squeezed(words.join('')));
   for (const words of startedPrograms(line).commands) if (words.length > 1) forms.add(squeezed(words.join('')));
-  return [...forms].filter((form) => form.length >= 5);
+  return [...forms].filter((form) => form.length >= MIN_FORM_CHARS);
 };
 
 /** `env A=1 timeout 5 sh -c …` starts what comes behind it. */
@@ -84,10 +85,80 @@ export const mayRunFiles = (line: string): boolean =>
     return !(OFFLINE.has(name) || (name === 'git' && OFFLINE_GIT.has(verb))) || /^(?:ba|da|z|k)?sh$/.test(nameOf(words[0] ?? ''));
   });
 
-/** What may name a file. */
-export const fileWords = (line: string): string[] => [
-  ...new Set(partsOf(line).flatMap((words) => words.flatMap((word) => [word, word.slice(word.indexOf('=') + 1)]).map((word) => word.replace(/^(?:\.\/)+/, '')))),
-];
+/** What may name a file: words as the shell makes them, what stands behind an option or a sign in one, and words of a program that is an argument. */
+export const fileWords = (line: string): string[] => [...new Set(wordsIn(line, 0))];
+
+/** Text that is handed to another shell or interpreter, and may be handed on. */
+const MAX_INNER = 3;
+const IS_TEXT = /[\s'"()]/;
+
+const wordsIn = (line: string, depth: number): string[] =>
+  shellWords(line).flatMap((word) => {
+    const forms = [word, word.slice(word.indexOf('=') + 1), word.slice(word.indexOf(':') + 1), ...(/^-[a-z]./i.test(word) ? [word.slice(2)] : [])];
+    const inner = depth < MAX_INNER && IS_TEXT.test(word) ? wordsIn(word, depth + 1) : [];
+    return [...forms.map(withoutHere), ...inner];
+  });
+
+/** `./a` is `a`. */
+const withoutHere = (word: string): string => word.replace(/^(?:\.\/+)+(?=.)/, '');
+
+const ENDS_WORD = ' \t\r\n;|&<>()';
+
+/** Quotes and backslashes are taken away as a shell does it. What a shell would put in the place of a word is none: `$` and a backtick stay. */
+const shellWords = (line: string): string[] => {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote = '';
+  for (let at = 0; at < line.length; at += 1) {
+    const char = line[at] ?? '';
+    if (quote !== '') {
+      if (char === quote) quote = '';
+      else if (char === '\\' && quote === '"') word += line[++at] ?? '';
+      else word += char;
+    } else if (char === '"' || char === "'") {
+      quote = char;
+      word ??= '';
+    } else if (char === '\\') word = (word ?? '') + (line[++at] ?? '');
+    else if (ENDS_WORD.includes(char)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else word = (word ?? '') + char;
+  }
+  return word === undefined ? words : [...words, word];
+};
+
+/** These verbs of git show or bring back what files hold, without naming one. */
+const SHOWS_FILES = new Set('show diff log blame grep stash checkout switch restore merge rebase reset'.split(' '));
+/** They read what stands below the folder that they run in. */
+const SEARCHES = new Set('rg find'.split(' '));
+
+/** Whether it may read files that it does not name: of other programs than those that are known to read and show files, nobody knows. */
+export const readsUnnamed = (line: string): boolean =>
+  partsOf(line).some((words) => {
+    const [program = '', verb = ''] = withoutWrappers(words);
+    const name = nameOf(program);
+    if (name === 'git') return !OFFLINE_GIT.has(verb) || SHOWS_FILES.has(verb);
+    if (/^[ef]?grep$/.test(name)) return words.some((word) => /^-[a-z]*r|^--(?:dereference-)?recursive$/i.test(word));
+    return SEARCHES.has(name) || (name !== '' && !OFFLINE.has(name)) || words.some((word) => nameOf(word) === 'xargs' || /^(?:ba|da|z|k)?sh$/.test(nameOf(word)));
+  });
+
+/** English words that are programs too stand in any text: a line that begins with one needs an option or a path behind it. */
+const PROGRAMS = new Set(
+  'rm mv cp chmod chown dd kill killall pkill sudo su sh bash zsh python python3 node perl ruby php make npm npx yarn pnpm pip pip3 git curl wget ssh scp crontab systemctl mkfs shutdown reboot'.split(
+    ' ',
+  ),
+);
+const IS_PLACE = /^(?:~|\.{1,2})?\//;
+const IS_ARGUMENT = /^--?[a-z]|[/~=]|\.\w/i;
+
+/** Commands in a line of text, as they are compared. Most lines are none. */
+export const commandsIn = (line: string): string[] =>
+  partsOf(line.split(' #', 1)[0] ?? '').flatMap((words) => {
+    const [program = '', ...rest] = withoutWrappers(words);
+    const isCommand = rest.length > 0 && (PROGRAMS.has(nameOf(program)) || IS_PLACE.test(program) || (/^[\w./~-]+$/.test(program) && rest.some((word) => IS_ARGUMENT.test(word))));
+    const form = isCommand ? squeezed([program, ...rest].join('')) : '';
+    return form.length >= MIN_FORM_CHARS ? [form] : [];
+  });
 
 const nameOf = (word: string): string => word.slice(word.lastIndexOf('/') + 1).toLowerCase();
 

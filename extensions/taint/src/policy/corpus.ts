@@ -1,7 +1,8 @@
 /**
  * What a conversation has read, in the form in which arguments are compared with it.
  *
- * C1  Text from outside and trusted text are two sets. What stands in both is trusted: a person named it.
+ * C1  Text from outside and trusted text are two sets. What stands in both is trusted where a person named it. What only a file of the
+ *     agent names, and text from outside too, is from outside: it may have come into the file from there.
  * C2  Trust needs the whole identifier; for text from outside a part of a longer one is enough.
  * C3  A conversation that is too long to be compared counts as holding everything: nothing that is not in trusted text passes.
  */
@@ -23,7 +24,10 @@ export interface Corpus {
   readonly addresses: ReadonlyMap<string, Source>;
   /** Hosts in text from outside. */
   readonly hosts: ReadonlyMap<string, Source>;
+  /** What a person named. */
   readonly trusted: ReadonlySet<string>;
+  /** What results of tools named that read the agent's own files. */
+  readonly own: ReadonlySet<string>;
   /** Words of trusted text. */
   readonly words: ReadonlySet<string>;
   /** Trusted text as it is compared: for whole commands. */
@@ -35,8 +39,12 @@ export interface Corpus {
 
 export interface GrowingCorpus extends Corpus {
   addOutside(text: string, source: Source): void;
-  /** `echoed`: the arguments of the call whose result it is. What stands in them was not learned from the result. */
-  addTrusted(text: string, echoed?: string): void;
+  /** What the person wrote. */
+  addTrusted(text: string): void;
+  /** What the person had the agent be: it names what may be used, and gives no order. */
+  addInstructions(text: string): void;
+  /** A result of a tool that reads the agent's own files. What stands in the arguments of its call (`echoed`) was not learned from it. */
+  addOwn(text: string, echoed: string): void;
   addHit(ids: readonly string[], source: Source): void;
   readonly chars: number;
 }
@@ -51,6 +59,7 @@ export const createCorpus = (): GrowingCorpus => {
   const addresses = new Map<string, Source>();
   const hosts = new Map<string, Source>();
   const trusted = new Set<string>();
+  const own = new Set<string>();
   const words = new Set<string>();
   const hits: Array<{ ids: readonly string[]; source: Source }> = [];
   let trustedText = '';
@@ -64,11 +73,18 @@ export const createCorpus = (): GrowingCorpus => {
       if (host !== undefined && hosts.size < MAX_ADDRESSES && !hosts.has(host)) hosts.set(host, source);
     }
   };
+  const name = (names: Set<string>, text: string, isNew: (value: string) => boolean = () => true): void => {
+    for (const { value, host } of identifiersIn(text)) {
+      if (isNew(value)) names.add(value);
+      if (host !== undefined && isNew(host)) names.add(host);
+    }
+  };
   return {
     outside,
     addresses,
     hosts,
     trusted,
+    own,
     words,
     hits,
     get trustedText() {
@@ -84,17 +100,16 @@ export const createCorpus = (): GrowingCorpus => {
       note(text, source);
       for (const form of decodedForms(text)) note(form, source);
     },
-    addTrusted: (text, echoed) => {
-      const echo = echoed === undefined ? undefined : squeezed([echoed, ...decodedForms(echoed)].join(' '));
-      const isNew = (value: string): boolean => echo === undefined || !echo.includes(value);
-      for (const one of identifiersIn(text)) {
-        if (isNew(one.value)) trusted.add(one.value);
-        if (one.host !== undefined && isNew(one.host)) trusted.add(one.host);
-      }
+    addTrusted: (text) => {
+      name(trusted, text);
       // Only what a person wrote is an instruction, and only its words count as theirs.
-      if (echoed !== undefined) return;
       for (const [word] of readable(text).toLowerCase().matchAll(WORD)) words.add(bareWord(word));
       trustedText += `\n${squeezed(text)}`;
+    },
+    addInstructions: (text) => name(trusted, text),
+    addOwn: (text, echoed) => {
+      const echo = squeezed([echoed, ...decodedForms(echoed)].join(' '));
+      name(own, text, (value) => !echo.includes(value));
     },
     addHit: (ids, source) => void hits.push({ ids, source }),
   };
@@ -112,4 +127,8 @@ export const outsideSourceOf = (corpora: readonly Corpus[], value: string): Sour
   return undefined;
 };
 
-export const isTrusted = (corpora: readonly Corpus[], { value, host }: Identifier): boolean => corpora.some(({ trusted }) => trusted.has(value) || (host !== undefined && trusted.has(host)));
+/** By a person, or by a file of the agent that says what no text from outside says (C1). */
+export const isTrusted = (corpora: readonly Corpus[], { value, host }: Identifier): boolean =>
+  [value, ...(host === undefined ? [] : [host])].some(
+    (one) => corpora.some(({ trusted }) => trusted.has(one)) || (corpora.some(({ own }) => own.has(one)) && outsideSourceOf(corpora, one) === undefined),
+  );

@@ -8,12 +8,15 @@
  * F4  Secrets and personal details leave in a request, and secrets in a message, only where the person wrote them.
  * F5  After text from outside that tried to give orders, a call that acts passes only where all its values are the person's words.
  * F6  Files in the agent's own workspace are no destination: what is written there keeps its labels (files.ts).
+ * F7  A call that destroys, pays or changes who has access passes only where one of its values is the person's, or none stands in text
+ *     from outside (grave.ts).
  */
 import type { TaintLabel, ToolRequest } from '@svc/api';
 import { isTooDeep, type Leaf, leavesOf } from './arguments.js';
 import { addressWords, bareCommand, commandForms, runsText } from './commands.js';
 import { type Corpus, isTrusted, outsideSourceOf, type Source } from './corpus.js';
 import { detect } from './detectors.js';
+import { isGrave } from './grave.js';
 import { addressesIn, type Identifier, namesIn } from './identifiers.js';
 import { bareWord, decodedForms, readable, squeezed } from './normal-text.js';
 
@@ -71,7 +74,17 @@ const fromOutside = (corpora: readonly Corpus[], sink: Sink, call: Call, leaves:
   if (isTooDeep(leaves)) return { ...flow(sink, 'arguments too large to compare with text', TOO_LONG) };
   if (staysInWorkspace(call) || call.tool.name === 'agent_send') return undefined;
   if (sink === 'net_fetch') return ofAddresses(corpora, sink, leaves) ?? (call.tool.risk === 'network' ? ofSplitAddress(corpora, sink, leaves) : undefined);
-  return ofAddresses(corpora, sink, leaves) ?? ofSplitAddress(corpora, sink, leaves);
+  return ofAddresses(corpora, sink, leaves) ?? ofSplitAddress(corpora, sink, leaves) ?? ofGraveCall(corpora, sink, call, leaves);
+};
+
+const ofGraveCall = (corpora: readonly Corpus[], sink: Sink, { tool }: Call, leaves: readonly Leaf[]): Flow | undefined => {
+  const values = leaves.filter(({ text }) => squeezed(text) !== '');
+  if (!isGrave(tool.name) || values.some(({ text }) => isPersons(corpora, text))) return undefined;
+  for (const { text } of values) {
+    const source = text.length <= MAX_PART_CHARS ? sourceIn(corpora, squeezed(text)) : undefined;
+    if (source) return flow(sink, 'what is to be deleted, paid or allowed, which', source);
+  }
+  return undefined;
 };
 
 const ofAddresses = (corpora: readonly Corpus[], sink: Sink, leaves: readonly Leaf[]): Flow | undefined => {
@@ -144,8 +157,7 @@ const asIdentifier = (value: string): Identifier => ({ kind: 'url', value, host:
 const lineOf = ({ needs }: Call, leaves: readonly Leaf[]): string => needs.find(({ capability }) => capability === 'shell')?.target ?? leaves.map(({ text }) => text).join(' ');
 
 const ofCommand = (corpora: readonly Corpus[], line: string): Flow | undefined => {
-  const isPersons = corpora.some(({ trustedText }) => trustedText.includes(squeezed(line)));
-  if (isPersons) return undefined;
+  if (corpora.some(({ trustedText }) => trustedText.includes(squeezed(line)))) return undefined;
   if (runsText(line)) return flow('shell_exec', 'a command that runs what it downloads or decodes', { labels: ['ExternalNetwork'], name: '' });
   if (corpora.every(({ outside }) => outside.length === 0)) return undefined;
   for (const text of [line, ...decodedForms(line)]) {
@@ -193,8 +205,10 @@ const afterInjection = (corpora: readonly Corpus[], sink: Sink, call: Call, leav
 
 /** All words are the person's, and at least one value says enough to be recognised as theirs. */
 const isAllPersons = (corpora: readonly Corpus[], leaves: readonly Leaf[]): boolean => {
-  const isTheirs = (text: string): boolean => [...readable(text).toLowerCase().matchAll(WORD)].every(([word]) => corpora.some(({ words }) => words.has(bareWord(word))));
-  return !isTooDeep(leaves) && leaves.some(({ text }) => squeezed(text).length >= MIN_WORDS_CHARS && /\p{L}/u.test(text)) && leaves.every(({ text }) => isTheirs(text));
+  return !isTooDeep(leaves) && leaves.some(({ text }) => squeezed(text).length >= MIN_WORDS_CHARS && /\p{L}/u.test(text)) && leaves.every(({ text }) => isPersons(corpora, text));
 };
+
+/** Whether the person wrote each of its words. */
+const isPersons = (corpora: readonly Corpus[], text: string): boolean => [...readable(text).toLowerCase().matchAll(WORD)].every(([word]) => corpora.some(({ words }) => words.has(bareWord(word))));
 
 const flow = (sink: Sink, what: string, { labels, name }: Source): Flow => ({ sink, label: labels[0] ?? 'ExternalNetwork', source: name, what, rules: [] });

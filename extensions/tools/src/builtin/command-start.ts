@@ -1,5 +1,6 @@
 /** From a command that a model wrote to the program that is started, with or without a shell. */
-import { type AgentReach, type Capabilities, type ExecOptions, mayUseShell, parseCommandLine, type SandboxState } from '@svc/api';
+import { type AgentReach, type Capabilities, type ExecOptions, mayUseShell, type OwnHook, parseCommandLine, type SandboxState, type ToolCall } from '@svc/api';
+import type { CommandFolders } from '../contract.js';
 import { toolErrors } from '../errors.js';
 
 /** What a program run without a shell reads of how it was called: nobody sits at a terminal, and git starts nothing else on its own. */
@@ -30,11 +31,24 @@ export const startOf = (tool: string, command: string, capabilities: Capabilitie
 /** Of the variables that the operator lets through, those that the manifest names. */
 export const variablesOf = ({ exec }: Capabilities): Pick<ExecOptions, 'envNames'> => (exec?.env ? { envNames: exec.env } : {});
 
-/** What it reaches in the sandbox, beside its workspace. */
-export const reachOf = ({ network, mounts = [] }: Capabilities): AgentReach => ({
+/** What a command reaches in the sandbox, beside its workspace. */
+export type ReachOf = (call: Pick<ToolCall, 'actor' | 'agentId' | 'capabilities'>, command: string) => Promise<AgentReach>;
+
+/** What its capabilities say. */
+export const grantedReach: ReachOf = async ({ capabilities: { network, mounts = [] } }) => ({
   hosts: network,
   mounts: mounts.map((mount) => ({ path: mount.replace(/:rw$/, ''), isWritable: mount.endsWith(':rw') })),
 });
+
+/** With the folders that areas add. */
+export const createReach =
+  (folders: Pick<OwnHook<typeof CommandFolders>, 'call' | 'isEmpty'>): ReachOf =>
+  async (call, command) => {
+    const granted = await grantedReach(call, command);
+    if (folders.isEmpty()) return granted;
+    const more = await folders.call({ actor: call.actor, agentId: call.agentId, command });
+    return { ...granted, mounts: [...granted.mounts, ...more.flatMap(({ value = [] }) => value.map((path) => ({ path, isWritable: false })))] };
+  };
 
 /** Undefined where it was kept apart. */
 export const sandboxNote = (sandbox: SandboxState | undefined): string | undefined =>

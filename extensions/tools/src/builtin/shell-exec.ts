@@ -1,5 +1,5 @@
 import { type AnyTool, type Capabilities, defineTool, type ExecOptions, type ExecResult, type ExtensionContext, Type } from '@svc/api';
-import { reachOf, sandboxNote, startOf, variablesOf } from './command-start.js';
+import { grantedReach, type ReachOf, sandboxNote, startOf, variablesOf } from './command-start.js';
 import { commandPreview } from './previews.js';
 import type { Workspaces } from './workspace.js';
 
@@ -9,7 +9,7 @@ const MAX_SECONDS = 600;
 const GRACE_MS = 10_000;
 const MAX_OUTPUT_BYTES = 48 * 1024;
 
-export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec']): AnyTool =>
+export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec'], reachOf: ReachOf = grantedReach): AnyTool =>
   defineTool({
     name: 'shell_exec',
     description:
@@ -39,7 +39,7 @@ export const shellTool = (workspaces: Workspaces, exec: ExtensionContext['exec']
         signal: call.signal,
         // So that a child which outlived the daemon is found and ended before the run goes on.
         ownerKey: call.callId,
-        agent: reachOf(capabilities),
+        agent: await reachOf(call, command),
       });
       return { content: describe(done, seconds), isError: done.timedOut || done.exceeded !== undefined || done.exitCode !== 0 };
     },

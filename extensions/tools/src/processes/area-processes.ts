@@ -1,16 +1,18 @@
 /** Processes as the area has them: what ends them from outside, and when. */
 import { type ExtensionContext, StoragePurge } from '@svc/api';
 import { AgentChanged, type AgentsService } from '@svc/ext-agents/contract';
+import type { ReachOf } from '../builtin/command-start.js';
 import { createWorkspaces } from '../builtin/workspace.js';
 import { createProcessStore } from './process-rows.js';
 import { createProcesses, type Processes } from './processes.js';
 
-export const openProcesses = (ctx: ExtensionContext, agents: Pick<AgentsService, 'get'>): Processes => {
+export const openProcesses = (ctx: ExtensionContext, agents: Pick<AgentsService, 'get'>, reachOf: ReachOf): Processes => {
   const processes = createProcesses({
     store: createProcessStore(ctx.db),
     journal: ctx.journal,
     agents,
     workspaces: createWorkspaces(ctx.files.root('workspaces')),
+    reachOf,
     spawn: (command, args, options) => ctx.spawn(command, args, options),
     endSurvivors: (key) => ctx.endSurvivors(key),
     clock: ctx.clock,

@@ -21,7 +21,7 @@ import {
   type Write,
 } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import { reachOf, startOf, variablesOf } from '../builtin/command-start.js';
+import { type ReachOf, startOf, variablesOf } from '../builtin/command-start.js';
 import type { Workspaces } from '../builtin/workspace.js';
 import { callDigest } from '../call-digest.js';
 import { ProcessWork } from '../contract.js';
@@ -44,6 +44,7 @@ export interface ProcessDeps {
   readonly agents: Pick<AgentsService, 'get'>;
   readonly workspaces: Workspaces;
   readonly spawn: ExtensionContext['spawn'];
+  readonly reachOf: ReachOf;
   readonly endSurvivors: ExtensionContext['endSurvivors'];
   readonly clock: Clock;
   readonly ids: Pick<Ids, 'uuid'>;
@@ -121,8 +122,9 @@ const startNew = async (state: State, call: ToolCall, command: string, key: stri
     const opened = await state.journal.open(request, [state.store.insert(row), ...(await state.store.trim(actor, agentId))]);
     if (opened.replayed) return await became(state, call, opened.run, command);
     if (!opened.leased) throw toolErrors.cancelled('process_start');
+    const agent = await state.reachOf(call, command);
     const spawned = await beginChild(state, live, opened.leased, () =>
-      state.spawn(program, args, { ...options, ...variablesOf(capabilities), ...limitsOf(capabilities), cwd: dir.path, signal: live.signal, ownerKey: callId, agent: reachOf(capabilities) }),
+      state.spawn(program, args, { ...options, ...variablesOf(capabilities), ...limitsOf(capabilities), cwd: dir.path, signal: live.signal, ownerKey: callId, agent }),
     );
     // Nobody would learn of it.
     if (call.signal.aborted) spawned.stop('its call was cancelled');

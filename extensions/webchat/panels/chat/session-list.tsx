@@ -6,15 +6,19 @@ import {
   Button,
   daemon,
   Empty,
+  Failure,
+  failed,
   go,
   IconButton,
   language,
   type Loaded,
+  Loading,
   Menu,
   type OutputOf,
   SearchField,
   Select,
   Shown,
+  useCode,
   useEffect,
   useLoaded,
   useRef,
@@ -165,6 +169,13 @@ const Sessions = ({ of, limit, onMore, currentId, showAgent, mayWrite, ticked, o
   );
 };
 
+/** Loaded when somebody looks for what was deleted. */
+const BinLater = (props: { agentId: string | undefined; mayWrite: boolean }) => {
+  const { code, error } = useCode(() => import('./bin.js'), failed);
+  if (error !== undefined) return <Failure error={error} />;
+  return code ? <code.BinList {...props} /> : <Loading />;
+};
+
 /** Of those that are ticked. */
 const Several = ({ ticked, isArchive, onDone }: { ticked: ReadonlyMap<string, Named>; isArchive: boolean; onDone: () => void }) => {
   const all = [...ticked.values()];
@@ -219,6 +230,7 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
   }, [typed]);
   const filter = onlyAgent ? agentId : undefined;
   const [isArchive, setArchive] = useState(false);
+  const [isBin, setBin] = useState(false);
   const [ticked, setTicked] = useState<ReadonlyMap<string, Named>>();
   const [tag, setTag] = useState<string>();
   const [isSharing, setSharing] = useState(false);
@@ -265,7 +277,18 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
                   icon: 'box',
                   onChoose: () => {
                     setTicked(undefined);
+                    setBin(false);
                     setArchive(!isArchive);
+                  },
+                },
+                {
+                  id: 'bin',
+                  label: t(isBin ? 'show_current' : 'show_bin'),
+                  icon: 'trash-2',
+                  onChoose: () => {
+                    setTicked(undefined);
+                    setArchive(false);
+                    setBin(!isBin);
                   },
                 },
                 { id: 'shares', label: t('shares'), icon: 'link', onChoose: () => setSharing(true) },
@@ -277,10 +300,17 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
         <SearchField value={typed} onValue={setTyped} label={t('search')} />
         {(tags.length > 0 || tag !== undefined) && <TagFilter tags={tags} tag={tag} onTag={setTag} />}
       </div>
-      {isArchive && (
+      {(isArchive || isBin) && (
         <div class="row pad">
-          <strong class="grow">{t('archived')}</strong>
-          <Button small kind="quiet" onPress={() => setArchive(false)}>
+          <strong class="grow">{t(isBin ? 'bin' : 'archived')}</strong>
+          <Button
+            small
+            kind="quiet"
+            onPress={() => {
+              setArchive(false);
+              setBin(false);
+            }}
+          >
             {t('show_current')}
           </Button>
         </div>
@@ -291,6 +321,8 @@ export const SessionList = ({ agents, agentId, currentId, maySend, mayWrite, onA
             {tagInWords !== undefined && <FoundByTag tag={tagInWords} />}
             <Found words={words} />
           </>
+        ) : isBin ? (
+          <BinLater agentId={filter} mayWrite={mayWrite} />
         ) : (
           <Sessions
             of={sessions}

@@ -25,6 +25,8 @@ export interface TurnActions {
   readonly onEdit: (turn: Turn, text: string) => unknown;
   readonly onBranch: (turn: Turn) => unknown;
   readonly onVersion: (sessionId: string) => unknown;
+  /** Says something in this conversation, as if it was typed. */
+  readonly onSay: (text: string) => unknown;
   readonly onRated: (run: NonNullable<Turn['run']>) => Promise<void>;
   /** Of messages that are edited in their place. */
   readonly edits: Edits;
@@ -197,6 +199,7 @@ const noteOf = (turn: Turn): string | undefined => {
   if (finish === 'length') return t('cut');
   if (finish === 'content_filter') return t('filtered');
   if (isStopped(turn)) return t('stopped');
+  if (!live && run?.status === 'queued') return t('queued_here');
   return !live && run?.status === 'waiting' ? t('waiting') : undefined;
 };
 
@@ -243,9 +246,13 @@ const Foot = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   );
 };
 
+/** What a command asks to be agreed to: the command that agrees. */
+const AGREES = /(\/reset all (\d+))$/;
+
 /** What the daemon answers itself: as it comes, in columns, under its own name. */
 const CommandTurn = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   const text = textOf(turn.parts);
+  const agreed = turn.live ? null : AGREES.exec(text);
   return (
     <article class="turn">
       <Question turn={turn} actions={actions} />
@@ -255,6 +262,11 @@ const CommandTurn = ({ turn, actions }: { turn: Turn; actions: TurnActions }) =>
           {t('system')}
         </h2>
         {text !== '' && <pre tabIndex={0}>{text}</pre>}
+        {agreed && actions.maySend && (
+          <Button small kind="danger" icon="trash-2" onPress={() => actions.onSay(agreed[1] ?? '')}>
+            {t('delete_all', { count: count(Number(agreed[2])) })}
+          </Button>
+        )}
         {turn.live && <Going live={turn.live} />}
         {turn.live && <Outcome turn={turn} actions={actions} />}
       </div>

@@ -80,8 +80,16 @@ export const keptTurns = (history: History | undefined, sessionRuns: readonly Se
       turns[turns.length - 1] = { ...last, parts: [...last.parts, ...partsOf(message)], lastSeq: message.seq };
     else turns.push({ key: keyOf(message, runId), parts: partsOf(message), lastSeq: message.seq, ...ofRun });
   }
-  return turns;
+  return [...turns, ...waitingTurns(sessionRuns, begun)];
 };
+
+/** What was accepted and has not begun, in the order in which it will. */
+const waitingTurns = (runs: readonly SessionRun[], begun: ReadonlySet<string>): readonly Turn[] =>
+  runs.flatMap((run) => {
+    if (!run.message || begun.has(run.run_id)) return [];
+    const { content, attachments } = run.message;
+    return [{ key: keyOfRun(run.run_id), question: { text: content, images: [], attachments }, parts: [], runId: run.run_id, run }];
+  });
 
 const liveTurn = (live: LiveRun): Turn => ({
   key: live.runId === undefined ? live.id : keyOfRun(live.runId),
@@ -95,12 +103,17 @@ const liveTurn = (live: LiveRun): Turn => ({
 export const withLive = (kept: readonly Turn[], lives: readonly LiveRun[]): readonly Turn[] => {
   if (lives.length === 0) return kept;
   const placed = new Set<string>();
-  const shown = kept.map((turn) => {
-    const live = lives.find(({ runId }) => runId !== undefined && runId === turn.runId);
-    if (!live) return turn;
-    placed.add(live.id);
-    return { ...turn, parts: live.parts, live };
-  });
+  // Sent from here, and not named yet: it is shown once.
+  const unnamed = lives.flatMap(({ runId, question }) => (runId === undefined && question ? [question.text] : []));
+  const isSentHere = ({ run, question }: Turn): boolean => run?.message !== undefined && unnamed.includes(question?.text ?? '');
+  const shown = kept
+    .filter((turn) => !isSentHere(turn))
+    .map((turn) => {
+      const live = lives.find(({ runId }) => runId !== undefined && runId === turn.runId);
+      if (!live) return turn;
+      placed.add(live.id);
+      return { ...turn, parts: live.parts, live };
+    });
   return [...shown, ...lives.filter(({ id }) => !placed.has(id)).map(liveTurn)];
 };
 

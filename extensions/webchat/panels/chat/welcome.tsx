@@ -2,6 +2,7 @@
 import { addressOf, Button, daemon, failed, go, Icon, LinkButton, Loading, notify, type OutputOf, setQuery, useEffect, useState } from '@svc/kit';
 import type { Agent } from './agents.js';
 import { useStatus } from './model-status.js';
+import { MOCK_TRIES } from './tries.js';
 import { t } from './words.js';
 
 const MAX_OFFERED = 12;
@@ -52,6 +53,8 @@ const SetUp = () => (
   </section>
 );
 
+const TRIES = ['try_1', 'try_2', 'try_3'] as const;
+
 export const Welcome = ({ agent, maySend, maySetUp, isAsked, onTry }: { agent: Agent; maySend: boolean; maySetUp: boolean; isAsked: boolean; onTry: (text: string) => void }) => {
   const status = useStatus();
   const needsModel = status.data?.default_model_stand_in === true || isAsked;
@@ -66,10 +69,10 @@ export const Welcome = ({ agent, maySend, maySetUp, isAsked, onTry }: { agent: A
         <section aria-label={t('try')} class="stack">
           <h3>{t('try')}</h3>
           <div class="tries">
-            {(['try_1', 'try_2', 'try_3'] as const).map((key) => (
-              <button key={key} type="button" class="try" onClick={() => onTry(t(key))}>
+            {(status.data?.default_model_stand_in === true ? MOCK_TRIES : TRIES.map((key) => t(key))).map((text) => (
+              <button key={text} type="button" class="try" onClick={() => onTry(text)}>
                 <Icon name="sparkles" size={16} />
-                {t(key)}
+                {text}
               </button>
             ))}
           </div>

@@ -73,15 +73,15 @@ const starting = (deps: RunRouteDeps): RouteDecl[] => [
     method: 'POST',
     path: '/api/workflows/runs/{run_id}/rerun',
     summary: 'Run a workflow again with the same input',
-    description: 'A new run of the workflow as it is now.',
+    description: 'A new run of the workflow as it is now. With `from_step`, what the steps before it gave stands, and is not paid for again.',
     cost: RUN_COST,
     audit: 'workflow_run',
     params: RunPath,
+    query: Type.Object({ from_step: Type.Optional(Type.String({ minLength: 1, maxLength: 100, description: 'Name of the step to begin with' })) }),
     errors: [404],
     responses: { 202: Type.Object({ run_id: Uuid, status: OneOf(['running']) }) },
-    handler: async ({ actor, params }) => {
-      const row = await deps.rules.run(actor, params.run_id);
-      const { id } = await deps.rules.start(actor, { workflow: row.workflow_id, input: jsonOf(row.input) });
+    handler: async ({ actor, params, query }) => {
+      const { id } = await deps.rules.again(actor, await deps.rules.run(actor, params.run_id), query.from_step);
       return reply(202, { run_id: id, status: 'running' as const });
     },
   }),

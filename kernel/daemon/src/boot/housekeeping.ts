@@ -12,7 +12,7 @@ const BATCH = 500;
 const MS_PER_DAY = 86_400_000;
 
 export function startHousekeeping(
-  parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'storage' | 'purges'> & { readonly relay: Pick<DurableRelay, 'tick'> },
+  parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'storage' | 'purges' | 'trash'> & { readonly relay: Pick<DurableRelay, 'tick'> },
   log: Logger,
 ): { dispose(): Promise<void> } {
   const timers = createTimers({ clock: parts.clock, onError: (error) => log.warn('old runs could not be deleted; the next round tries again', { cause: error }) });
@@ -24,7 +24,7 @@ export function startHousekeeping(
   };
 }
 
-async function sweep(parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'purges'>, log: Logger): Promise<void> {
+async function sweep(parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 'purges' | 'trash'>, log: Logger): Promise<void> {
   const { keep_days } = settingsOf(parts.config, 'journal');
   const before = new Date(parts.clock.now() - keep_days * MS_PER_DAY).toISOString();
   let removed = 0;
@@ -33,5 +33,6 @@ async function sweep(parts: Pick<ContextParts, 'clock' | 'journal' | 'config' | 
     removed += batch;
   }
   await parts.purges.forgetBefore(before);
+  await parts.trash.settle();
   if (removed > 0) log.info('swept runs that ended long ago', { removed, before });
 }

@@ -2,10 +2,9 @@
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import * as api from '@svc/api';
-import * as internal from '@svc/api/internal';
 import { type ContextParts, createQuotas } from '@svc/context';
 import { createAudit } from '@svc/platform/audit/audit-notes';
-import { countFacts, eraseFacts } from '@svc/platform/audit/stored-facts';
+import { countFacts } from '@svc/platform/audit/stored-facts';
 import { type Choices, openChoices } from '@svc/platform/choices/choices';
 import { settingsOf } from '@svc/platform/config/kernel-sections';
 import { databaseFileOf } from '@svc/platform/config/home';
@@ -13,8 +12,6 @@ import type { Http } from '@svc/platform/http/http-server';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { succeed } from '@svc/platform/process/predecessor';
 import { createMembers, type Self } from '@svc/platform/members/members';
-import { createPurgeRegistry } from '@svc/platform/purge/purge-registry';
-import { createPurges } from '@svc/platform/purge/purges';
 import { createRelayLease } from '@svc/platform/relay/relay-lease';
 import { kernelMigrations, kernelTables } from '@svc/platform/storage/kernel-tables';
 import { statementTime } from '@svc/platform/storage/statement-time';
@@ -22,6 +19,7 @@ import type { Storage } from '@svc/platform/storage/storage';
 import type { StreamsAdmin, Topics } from '@svc/platform/streams/streams';
 import { type OpenThirdParties, openThirdParties } from '@svc/third-party';
 import { type Address, urlOf } from './address.js';
+import { openErasing } from './erasing.js';
 import type { Ground } from './ground.js';
 import { createAdapters } from './part-factories.js';
 
@@ -86,22 +84,11 @@ export async function openParts(ground: Ground, http: Http, streams: Topics & St
     lifecycle: progress.lifecycleWhenUp,
   });
   await relay.open(own, createRelayLease({ db: own, nowSql: storage.nowSql, holder: bus.name, leaseMs, predecessor, soleWriter }));
-  const purges = createPurges({
-    registry: createPurgeRegistry(own, clock, ids),
-    installed,
-    tables: wiring.tables,
-    hooks: wiring.hooks,
-    dbOf: (id, tables) => storage.dbFor({ id, tables, isPlatform: true }),
-    journal,
-    eraseFacts: (ownerId) => eraseFacts(own, ownerId),
-    clock,
-    log: log.logger('kernel'),
-    apiVersion: internal.API_VERSION,
-  });
+  const erasing = openErasing(ground, { own, storage, journal });
   const quotas = createQuotas({ clock, config, folders: (id) => ['ext', 'cache'].map((folder) => adapters.openDir(join(home.dataDir, folder, id))), rowBytes: storage.rowBytes });
   const members = createMembers({ db: own, nowSql: storage.nowSql, self: () => selfOf(ground, address), predecessor, isAlone: soleWriter, log: log.logger('members') });
   const footing: Footing = {
-    ...{ home, env, clock, ids, log, config, bus, storage, journal, members, streams, http, ownerKey, purges, quotas, audit },
+    ...{ home, env, clock, ids, log, config, bus, storage, journal, members, streams, http, ownerKey, ...erasing, quotas, audit },
     ...adapters,
     ...wiring,
     claims: ground.claims,

@@ -100,6 +100,7 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
     timers: childTimers(peer, registrations, signal),
     db: childDb(peer, id),
     purge: refused('purge'),
+    trash: refusedMember('trash'),
     fetch: childFetch(peer),
     egress: childEgress(peer),
     exec: refused('exec'),

@@ -4,7 +4,8 @@
  * C1  The database is one snapshot of all that was committed when it began; the files are read after it.
  * C2  The archive gets its name when it is whole and on the disk. A failure, a full disk or a crash leaves no archive.
  * C3  Each archive is read back once, as a restore reads it, before it gets its name.
- * C4  No secret in plain text: keys stay out, and config.toml is stored without its secrets.
+ * C4  What is in the bin stays out: a backup keeps nothing that a person deleted.
+ * C5  No secret in plain text: keys stay out, and config.toml is stored without its secrets.
  */
 import { link, mkdir, open, rm, stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -12,7 +13,8 @@ import { join } from 'node:path';
 import { isSvcError } from '@svc/api';
 import { errnoOf } from '../config/errno.js';
 import { assertRoom, verifyArchive } from './archive-reader.js';
-import { readTables } from '../storage/sqlite/saved-copy.js';
+import { NOT_BACKED_UP } from '../storage/kernel-tables.js';
+import { emptyTables, readTables } from '../storage/sqlite/saved-copy.js';
 import { joinArchive, packFiles, type Pause, type SourceFile } from './archive-writer.js';
 import { type BackupCause, backupName, backupsFolder, partialPath, removePartials } from './backups-folder.js';
 import { backupErrors } from './errors.js';
@@ -79,6 +81,7 @@ const make = async (options: CreateBackup, folder: string, partial: string): Pro
   onStep?.('database');
   const database = join(partial, 'svc.db');
   const { leftOut } = await options.database.save(database);
+  await emptyTables(database, NOT_BACKED_UP);
   const contents = Object.entries(await readTables(database, options.pause));
   signal?.throwIfAborted();
   onStep?.('files');

@@ -49,6 +49,8 @@ const short = (value: unknown): string => {
   return visible(text.length > MAX_VALUE_CHARS ? `${text.slice(0, MAX_VALUE_CHARS)}…` : text);
 };
 
-/** What agents and peers send may hold terminal control sequences; they are shown, not obeyed. */
+/** What agents and peers send may hold terminal control sequences, or turn the direction of writing; they are shown, not obeyed. */
+const visible = (text: string): string => text.replace(CONTROLS, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`).replace(TURNS, (c) => `\\u{${c.charCodeAt(0).toString(16)}}`);
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
-const visible = (text: string): string => text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, '0')}`);
+const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+const TURNS = /[\u202a-\u202e\u2066-\u2069\u2028\u2029]/g;

@@ -7,7 +7,8 @@
  * E3  An area that is off, or fails, erases before any generation of it is seen. One that failed while it runs is asked again.
  * E4  Complete is what has all receipts, and nothing else.
  * E5  The journal takes part like an area, after all others: the work of areas ends before its runs go (decision 0081).
- * E6  Facts for the audit trail that are stored as events lose the person before any area is asked, and again with the journal (decision 0111).
+ * E6  The bin takes part like an area (trash.ts).
+ * E7  Facts for the audit trail that are stored as events lose the person before any area is asked, and again with the journal (decision 0111).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Db, defineErrors, type Logger, type Purged, type PurgeSubject, StoragePurge, type TableDecl } from '@svc/api';
@@ -17,6 +18,7 @@ import type { TimerClock } from '../clock/clock.js';
 import type { PlatformJournal } from '../journal/journal.js';
 import type { OpenPurge, PurgeRegistry, Waiting } from './purge-registry.js';
 import { removeRows } from './row-removal.js';
+import type { PlatformTrash } from './trash.js';
 
 const purgeErrors = defineErrors('daemon', {
   bad_purge: {
@@ -47,6 +49,7 @@ export interface PurgeDeps {
   /** The rows of an area, for the kernel. */
   dbOf(area: string, tables: readonly string[]): Db;
   readonly journal: Pick<PlatformJournal, 'erase'>;
+  readonly trash: Pick<PlatformTrash, 'erase'>;
   /** From the events that are stored for the audit trail. */
   eraseFacts(ownerId: string): Promise<number>;
   readonly clock: Pick<TimerClock, 'schedule'>;
@@ -56,6 +59,7 @@ export interface PurgeDeps {
 
 /** The name under which the journal has its receipts. */
 export const JOURNAL = 'journal';
+const TRASH = 'trash';
 
 const FIRST_RETRY_MS = 1_000;
 const LAST_RETRY_MS = 60_000;
@@ -75,7 +79,7 @@ const inTap = new AsyncLocalStorage<State>();
 export const createPurges = (deps: PurgeDeps): Purges => {
   const state: State = { turns: new Map(), retries: new Map(), owing: new Set(), isClosed: false };
   // What was open when the daemon ended, before anybody claims runs.
-  void settleActive(deps, state, JOURNAL);
+  for (const own of [JOURNAL, TRASH]) void settleActive(deps, state, own);
   return {
     purge: (subject) => begin(deps, state, subject),
     settleCandidate: (owner) => inTurn(state, owner.id, () => settle(deps, state, owner)),
@@ -94,7 +98,7 @@ export const createPurges = (deps: PurgeDeps): Purges => {
 
 const begin = async (deps: PurgeDeps, state: State, subject: PurgeSubject): Promise<Purged> => {
   const checked = checkedSubject(subject);
-  const areas = [...areasThatHold(deps), JOURNAL];
+  const areas = [...areasThatHold(deps), JOURNAL, TRASH];
   for (const area of areas) state.owing.add(area);
   const purge = await deps.registry.begin(checked, areas);
   const erasing = (async () => {
@@ -131,9 +135,9 @@ const settleActive = (deps: PurgeDeps, state: State, area: string): Promise<void
     if (state.isClosed) return;
     const owner = visible(deps, area);
     // One that is being prepared has perhaps looked already: it is asked when it is seen.
-    if (!owner && area !== JOURNAL) return void state.owing.add(area);
+    if (!owner && area !== JOURNAL && area !== TRASH) return void state.owing.add(area);
     try {
-      await (owner ? settle(deps, state, owner) : settleJournal(deps));
+      await (owner ? settle(deps, state, owner) : area === TRASH ? settleTrash(deps) : settleJournal(deps));
       state.retries.delete(area);
     } catch (cause) {
       const ms = Math.min((state.retries.get(area)?.ms ?? FIRST_RETRY_MS / 2) * 2, LAST_RETRY_MS);
@@ -166,6 +170,13 @@ const settleJournal = async (deps: PurgeDeps): Promise<void> => {
     if (held === 0 && (await registry.receive(purge, JOURNAL))) log.info('a purge is complete: every area has erased it', { purge: purge.id, ...purge.subject });
   }
   if (left > 0) throw new Error(`${left} runs are being stopped; their rows are deleted when they have ended`);
+};
+
+const settleTrash = async ({ registry, trash, log }: PurgeDeps): Promise<void> => {
+  for (const purge of await registry.openOf(TRASH)) {
+    await trash.erase(purge.subject);
+    if (await registry.receive(purge, TRASH)) log.info('a purge is complete: every area has erased it', { purge: purge.id, ...purge.subject });
+  }
 };
 
 const eraseFacts = async (deps: PurgeDeps, { ownerId }: PurgeSubject): Promise<void> => {

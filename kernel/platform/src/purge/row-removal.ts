@@ -8,7 +8,7 @@ import type { Db, PurgeSubject, Scalar, TableDecl } from '@svc/api';
 
 const BATCH = 500;
 
-interface Condition {
+export interface Condition {
   readonly sql: string;
   readonly args: readonly Scalar[];
 }
@@ -45,7 +45,7 @@ const removalsBelow = (db: Db, tables: readonly TableDecl[], parent: TableDecl, 
 const deletion = (db: Db, table: TableDecl, { sql, args }: Condition): Condition => ({ sql: `DELETE FROM ${db.table(table.name)} WHERE ${sql}`, args });
 
 /** Which rows of the table are the subject's; undefined when its declaration names none. */
-const conditionOf = (db: Db, tables: readonly TableDecl[], table: TableDecl, subject: PurgeSubject): Condition | undefined => {
+export const conditionOf = (db: Db, tables: readonly TableDecl[], table: TableDecl, subject: PurgeSubject): Condition | undefined => {
   const parent = tables.find(({ name }) => name === table.through?.table);
   const above = parent && conditionOf(db, tables, parent, subject);
   const parts = [ownCondition(table, subject), parent && above && throughCondition(db, table, parent, above)].filter((part) => part !== undefined);
@@ -68,11 +68,11 @@ const throughCondition = (db: Db, table: TableDecl, parent: TableDecl, above: Co
   return { sql: `${quoted(table.through.column)} IN (SELECT ${quoted(key)} FROM ${db.table(parent.name)} WHERE ${above.sql})`, args: above.args };
 };
 
-const deepestFirst = (tables: readonly TableDecl[]): TableDecl[] => tables.toSorted((a, b) => depthOf(tables, b) - depthOf(tables, a));
+export const deepestFirst = (tables: readonly TableDecl[]): TableDecl[] => tables.toSorted((a, b) => depthOf(tables, b) - depthOf(tables, a));
 
 const depthOf = (tables: readonly TableDecl[], table: TableDecl): number => {
   const parent = tables.find(({ name }) => name === table.through?.table);
   return parent ? depthOf(tables, parent) + 1 : 0;
 };
 
-const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
+export const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;

@@ -50,7 +50,42 @@ const Daemons = defineTable('daemons', '1.0.0', {
 /** What the daemons on this database know, and others on the way between them do not. */
 const Bus = defineTable('bus', '1.0.0', { columns: { id: { kind: 'text', primaryKey: true }, secret: { kind: 'text', notNull: true } } });
 
-export const kernelTables = { id: 'kernel', tables: ['bus', 'choices', 'daemons', 'events', 'leases', 'offsets', 'purges', 'receipts', 'settings'], isPlatform: true } as const;
+/** What was deleted and can come back: one row for each agent or session, and one for each of the rows that it had. No backup holds them. */
+const Trash = defineTable('trash', '1.0.0', {
+  columns: {
+    kind: { kind: 'text', notNull: true },
+    id: { kind: 'text', notNull: true },
+    owner_id: { kind: 'text', notNull: true },
+    agent_id: { kind: 'text' },
+    about: { kind: 'json', notNull: true },
+    deleted_at: { kind: 'text', notNull: true },
+    keep_until: { kind: 'text', notNull: true },
+    /** `moving` on its way there, `there`, `returning` on its way back. */
+    state: { kind: 'text', notNull: true },
+  },
+  primaryKey: ['kind', 'id'],
+  indexes: [['owner_id', 'kind', 'deleted_at'], ['agent_id'], ['keep_until']],
+});
+
+const TrashRows = defineTable('trash_rows', '1.0.0', {
+  columns: {
+    kind: { kind: 'text', notNull: true },
+    id: { kind: 'text', notNull: true },
+    n: { kind: 'integer', notNull: true },
+    area: { kind: 'text', notNull: true },
+    name: { kind: 'text', notNull: true },
+    /** Of this row alone, which may be another person's than the item. */
+    owner_id: { kind: 'text' },
+    body: { kind: 'json', notNull: true },
+  },
+  primaryKey: ['kind', 'id', 'n'],
+  indexes: [['owner_id']],
+});
+
+/** Their rows are left out of every backup. */
+export const NOT_BACKED_UP: readonly string[] = ['kernel__trash_rows', 'kernel__trash'];
+
+export const kernelTables = { id: 'kernel', tables: ['bus', 'choices', 'daemons', 'events', 'leases', 'offsets', 'purges', 'receipts', 'settings', 'trash', 'trash_rows'], isPlatform: true } as const;
 
 export const kernelMigrations: readonly Migration[] = [
   {
@@ -75,4 +110,5 @@ export const kernelMigrations: readonly Migration[] = [
   purgeTables,
   createTables('0005_settings_and_daemons', [Settings, Daemons]),
   createTables('0006_bus', [Bus]),
+  createTables('0007_trash', [Trash, TrashRows]),
 ];

@@ -1,5 +1,5 @@
 /** Rows that are found by the words they hold, the same on both engines. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Db, type Logger, type Migration, wordList, wordsAsked, wordsOf } from '@svc/api';
@@ -7,6 +7,7 @@ import { actorOf } from '@svc/api/internal';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { virtualClock } from '../../src/clock/clock.js';
+import { createForgetting } from '../../src/storage/sqlite/forget-words.js';
 import { openStorage, type Storage } from '../../src/storage/storage.js';
 
 const owner = { id: 'note-book', tables: ['notes'] };
@@ -125,5 +126,92 @@ describeOnEngines('a column of words', (engine) => {
     ];
     for (const migration of cases) expect(await refusal(storage.migrate(other, [migration]))).to.equal('storage_bad_write');
     expect(await refusal(storage.migrate(other, [{ name: '0001_init', up: (m) => m.addColumn('bad', 'words', { kind: 'words' }) }]))).to.equal('storage_bad_write');
+  });
+});
+
+describe('words of deleted rows in the file', () => {
+  let home: string;
+  let storage: Storage;
+  let db: Db;
+
+  before(async () => {
+    home = mkdtempSync(join(tmpdir(), 'svc-words-'));
+    storage = await openStorage({ file: join(home, 'svc.db'), clock: virtualClock(0), log: silent, onEvents: () => undefined });
+    await storage.migrate(owner, [init]);
+    db = storage.dbFor(owner);
+  });
+  after(async () => {
+    await storage.close();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  const keep = (id: number, text: string): Promise<unknown> => db.commit([db.insert('notes', [{ id, owner_id: 'user:alice', words: wordList(wordsOf(text, MANY)) }])]);
+  const rest = async (): Promise<void> => {
+    for (let turn = 0; turn < 5; turn++) await storage.tend();
+  };
+  /** Each word begins as no other does: the index stores what differs from the word before. */
+  const bytes = (): string => ['svc.db', 'svc.db-wal'].map((name) => readFileSync(join(home, name), 'latin1')).join('');
+  const found = async (word: string): Promise<unknown> => (await db.system('a test').select<{ id: number }>({ from: 'notes', where: { words: { has: [[word]] } } })).map(({ id }) => id);
+
+  it('W1 are there until they are deleted, and gone when the database rests', async () => {
+    await keep(1, 'the qcanaryq is yellow');
+    await keep(2, 'a zwordz stays');
+    await rest();
+    expect(bytes()).to.contain('qcanaryq').and.contain('yellow');
+    await db.commit([db.remove('notes', { id: 1 })]);
+    await rest();
+    expect(bytes()).not.to.contain('qcanaryq').and.not.contain('yellow');
+    expect([await found('qcanaryq'), await found('zwordz')]).to.deep.equal([[], [2]]);
+  });
+
+  it('W1 are gone at the first rest of the next life, where this one ended first', async () => {
+    await keep(3, 'kept jcanaryj');
+    await db.commit([db.remove('notes', { id: 3 })]);
+    await storage.close();
+    expect(readFileSync(join(home, 'svc.db'), 'latin1')).to.contain('jcanaryj');
+    storage = await openStorage({ file: join(home, 'svc.db'), clock: virtualClock(0), log: silent, onEvents: () => undefined });
+    await storage.migrate(owner, [init]);
+    db = storage.dbFor(owner);
+    await storage.tend();
+    expect(bytes()).not.to.contain('jcanaryj');
+  });
+
+  it('W2 W3 leave in small steps, between which others commit, and not again at once', async () => {
+    const steps: string[] = [];
+    let now = 0;
+    let marks = 1;
+    let changes = 0;
+    const connection = {
+      all: async (sql: string) => {
+        if (sql.includes('total_changes')) return [{ n: changes }];
+        return sql.includes('_data') && marks === 0 ? [] : [{ name: 'notes__words' }];
+      },
+      exec: async (sql: string) => {
+        steps.push(sql.slice(sql.indexOf('VALUES')));
+        now += 100;
+        changes += steps.length % 3 === 0 ? 1 : 5;
+        if (steps.length % 3 === 0) marks = 0;
+      },
+    };
+    let turns = 0;
+    const forget = createForgetting({
+      connection,
+      elapsed: () => now,
+      exclusive: (work) => {
+        turns += 1;
+        return work();
+      },
+    });
+    expect(await forget()).to.equal(false);
+    expect(steps).to.deep.equal(["VALUES('merge', -250)", "VALUES('merge', 250)", "VALUES('merge', 250)"]);
+    expect(turns).to.equal(5);
+
+    marks = 1;
+    now += 5_999;
+    expect([await forget(), steps.length]).to.deep.equal([false, 3]);
+    now += 1;
+    expect([await forget(), steps.length]).to.deep.equal([false, 6]);
+    now += 6_000;
+    expect([await forget(), steps.length]).to.deep.equal([true, 6]);
   });
 });

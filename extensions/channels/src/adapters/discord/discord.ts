@@ -77,6 +77,7 @@ export const createDiscord = (): Adapter => {
     format: DISCORD,
     isKeyed: true,
     keyedForMs: NONCE_MS,
+    namesSenders: true,
     dmPolicy: 'allowed_only',
     description: 'A bot of Discord, in servers, threads and private chats.',
     difficulty: 'Medium',

@@ -65,6 +65,7 @@ export const email: Adapter = {
   maxLength: 100_000,
   format: MAIL,
   isKeyed: false,
+  namesSenders: false,
   dmPolicy: 'allowed_only',
   description: 'A mailbox: agents answer what people write to it.',
   difficulty: 'Medium',

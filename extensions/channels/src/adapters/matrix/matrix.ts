@@ -4,7 +4,8 @@
  * X1  A sync is acknowledged, by the token of the next one, when all its messages are stored. What came while svc was down is fetched, also where the
  *     homeserver leaves a gap. What was written before the channel was set up is not answered.
  * X2  The bot joins rooms that it is invited to, as far as the settings let it; a room that `allowed_rooms` does not name is left alone.
- * X3  Notices, edits and own messages are not answered. A message in a thread is answered in it.
+ * X3  Notices and own messages are not answered. A message in a thread is answered in it. An edit by its sender counts until the agent is asked, and a
+ *     message that is taken back ends what it began.
  * X4  A message is sent with a transaction id: the homeserver drops the second one.
  */
 import { textField, listField } from '../../account.js';
@@ -15,6 +16,8 @@ import { call, type MatrixEvent, type MessageContent, part, type SyncAnswer } fr
 
 const SECOND_MS = 1_000;
 const SYNC_MS = 30 * SECOND_MS;
+/** As long as homeservers are known to remember a transaction. */
+const KEYED_MS = 30 * 60 * SECOND_MS;
 const MAX_PAGES = 20;
 const PAGE = 100;
 const MAX_ROOMS = 1_000;
@@ -25,7 +28,7 @@ const FILTER = JSON.stringify({
     account_data: { types: [] },
     ephemeral: { types: [] },
     state: { types: [], lazy_load_members: true },
-    timeline: { limit: PAGE, types: ['m.room.message', 'm.room.member', 'm.room.encrypted'] },
+    timeline: { limit: PAGE, types: ['m.room.message', 'm.room.member', 'm.room.encrypted', 'm.room.redaction'] },
   },
 });
 const ENCRYPTED = 'I cannot read encrypted messages. Please write to me in a room without encryption.';
@@ -120,10 +123,27 @@ const sayUnreadable = async ({ connection, unread }: Bot, room: string): Promise
   });
 };
 
+/** Only who wrote a message may edit it; homeservers do not check that. */
+const edit = async ({ connection }: Bot, room: string, { sender, content }: MatrixEvent): Promise<void> => {
+  const id = content['m.relates_to']?.event_id;
+  const text = content['m.new_content']?.body;
+  if (typeof id !== 'string' || typeof text !== 'string') return;
+  const original = await call<MatrixEvent>(connection, 'GET', `/rooms/${part(room)}/event/${part(id)}`).catch((error: unknown) => {
+    if (error instanceof ChannelFault && error.retry === 'never') return undefined;
+    throw error;
+  });
+  if (original?.sender === sender) await connection.change({ id, text });
+};
+
 const take = async (bot: Bot, room: string, event: MatrixEvent): Promise<void> => {
   if (event.type === 'm.room.member') return void bot.groups.delete(room);
   if (event.type === 'm.room.encrypted' && event.sender !== bot.userId) return sayUnreadable(bot, room);
+  if (event.type === 'm.room.redaction') {
+    const redacted = event.redacts ?? event.content.redacts;
+    return typeof redacted === 'string' ? bot.connection.change({ id: redacted, text: undefined }) : undefined;
+  }
   if (event.type !== 'm.room.message') return;
+  if (event.content['m.relates_to']?.rel_type === 'm.replace') return edit(bot, room, event);
   const message = await incomingOf(bot, room, event);
   if (message) await bot.connection.receive(message);
 };
@@ -167,6 +187,8 @@ export const matrix: Adapter = {
   maxLength: 4_096,
   format: MATRIX,
   isKeyed: true,
+  keyedForMs: KEYED_MS,
+  namesSenders: true,
   dmPolicy: 'allowed_only',
   description: 'A bot in rooms of Matrix, on any homeserver. It reads rooms without encryption.',
   difficulty: 'Easy',

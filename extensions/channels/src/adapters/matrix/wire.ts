@@ -9,6 +9,8 @@ export interface MatrixEvent {
   readonly type: string;
   readonly sender: string;
   readonly state_key?: string;
+  /** What is taken back, in rooms of older versions. */
+  readonly redacts?: string;
   readonly content: MessageContent;
 }
 
@@ -17,6 +19,8 @@ export interface MessageContent {
   readonly msgtype?: unknown;
   readonly body?: unknown;
   readonly membership?: unknown;
+  readonly redacts?: unknown;
+  readonly 'm.new_content'?: { readonly body?: unknown } | null;
   readonly is_direct?: unknown;
   readonly 'm.mentions'?: { readonly user_ids?: unknown } | null;
   readonly 'm.relates_to'?: { readonly rel_type?: unknown; readonly event_id?: unknown; readonly 'm.in_reply_to'?: { readonly event_id?: unknown } | null } | null;

@@ -9,9 +9,6 @@ import { duration, facts } from '../../terminal/layout.js';
 import { type DaemonStatus, lookAtDaemon } from '../../daemon/daemon-status.js';
 import type { Terminal } from '../../terminal/terminal.js';
 
-/** Of the screen, with the cursor at its top. */
-const CLEAR = '\u001b[2J\u001b[H';
-
 export const define = (program: Command, action: Action): void => {
   program
     .command('status')
@@ -38,7 +35,7 @@ const watch = async (cli: Cli, flags: StatusFlags, every: string): Outcome => {
   process.once('SIGINT', () => over.abort());
   let last: ExitCode = EXIT.ok;
   while (!over.signal.aborted) {
-    if (cli.out.isTty && !cli.json) cli.out.write(CLEAR);
+    if (cli.out.isTty && !cli.json) cli.out.clear();
     last = await status(cli, flags).catch((error: unknown) => {
       if (!(error instanceof Failure)) throw error;
       cli.out.line(error.message);

@@ -14,6 +14,8 @@ const CHECKPOINT_AT_LATEST = 60;
 export interface TendingDeps {
   readonly queue: Pick<WriteQueue, 'exclusive'>;
   readonly identity: DatabaseIdentity;
+  /** Takes out of the file what deleted rows left in it; false when it has to look again. */
+  forget(): Promise<boolean>;
   /** Brings what is committed into the file; false when a reader still needs what stood before. */
   checkpoint(): Promise<boolean>;
   /** Anything that is another value after each write. */
@@ -35,6 +37,7 @@ export const createTending = (deps: TendingDeps): Tending => {
   let noted: string | undefined;
   let rests = RESTS_AFTER;
   let turns = 0;
+  let isForgotten = true;
   let isTroubled = false;
 
   const note = async (now: string): Promise<void> => {
@@ -46,14 +49,17 @@ export const createTending = (deps: TendingDeps): Tending => {
     const now = deps.activity();
     rests = now === seen ? rests + 1 : Math.min(rests, kept === undefined ? RESTS_AFTER : 0);
     seen = now;
-    if (now === kept) return;
-    await note(now);
+    if (now === kept && isForgotten) return;
+    if (now !== kept) await note(now);
     turns += 1;
     if (rests < RESTS_AFTER && turns < CHECKPOINT_AT_LATEST) return;
+    const [forgetting] = await Promise.allSettled([deps.forget()]);
+    isForgotten = forgetting.status === 'fulfilled' && forgetting.value;
     if (!(await deps.queue.exclusive(deps.checkpoint))) return;
     turns = 0;
     kept = now;
     noted = now;
+    if (forgetting.status === 'rejected') throw forgetting.reason;
   };
   const guarded = async (work: () => Promise<void>): Promise<void> => {
     try {

@@ -65,7 +65,7 @@ export const openPostgresEngine = async (options: PostgresOptions): Promise<Engi
   const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });
   const compile = createCompiler({ dialect: postgresDialect, storeEvent: events.sqlOf });
   const countApplied = (): number => [...applied.values()].reduce((sum, one) => sum + one.size, 0);
-  const tending = createTending({ checkpoint: async () => true, queue, identity, log, activity: () => `${queue.stats().batches}/${countApplied()}` });
+  const tending = createTending({ forget: async () => true, checkpoint: async () => true, queue, identity, log, activity: () => `${queue.stats().batches}/${countApplied()}` });
   const migrations = { writer, queue, deadlines, rules, applied, clock, log };
   let closing: Promise<void> | undefined;
   return {

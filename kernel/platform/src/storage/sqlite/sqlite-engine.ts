@@ -19,6 +19,7 @@ import { openSqlite, type SqliteConnection } from './sqlite-connection.js';
 import { CHANGES_TABLE, literal, sqliteDialect } from './sqlite-dialect.js';
 import { openFailure } from './sqlite-errors.js';
 import { createSqliteQueue } from './sqlite-queue.js';
+import { createForgetting } from './forget-words.js';
 import { sqliteWords } from './word-index.js';
 
 const DEFAULT_READERS = 2;
@@ -38,7 +39,14 @@ export const openSqliteEngine = async (options: StorageOptions): Promise<Engine>
   const events = createEventStore({ queue, clock, log, literal, isStored: (event) => options.storeEvent?.(event) ?? false });
   const compile = createCompiler({ dialect: sqliteDialect, storeEvent: events.sqlOf });
   const countApplied = (): number => [...applied.values()].reduce((sum, one) => sum + one.size, 0);
-  const tending = createTending({ checkpoint: () => checkpoint(connection), queue, identity, log, activity: () => `${queue.stats().batches}/${countApplied()}` });
+  const tending = createTending({
+    forget: createForgetting({ connection, exclusive: queue.exclusive, elapsed: () => clock.mono() }),
+    checkpoint: () => checkpoint(connection),
+    queue,
+    identity,
+    log,
+    activity: () => `${queue.stats().batches}/${countApplied()}`,
+  });
   let closing: Promise<void> | undefined;
   return {
     dialect: 'sqlite',

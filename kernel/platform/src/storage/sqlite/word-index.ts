@@ -1,6 +1,7 @@
 /**
  * Words in SQLite: an FTS5 table beside the own one, which triggers keep. It holds no text, only which rows have which
- * word; the column itself is emptied as soon as it was read. What deletes a row takes its words in the same commit.
+ * word; the column itself is emptied as soon as it was read. What deletes a row takes its words in the same commit; they
+ * leave the file when the database rests (forget-words.ts).
  */
 import type { WordIndex } from '../contract/word-index.js';
 import { identifier } from './sqlite-dialect.js';

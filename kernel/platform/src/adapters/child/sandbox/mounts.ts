@@ -1,7 +1,7 @@
 /** What a manifest may mount into the sandbox, beside its workspace. */
 import { existsSync, realpathSync } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { isAbsolute } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import type { SandboxMount } from '@svc/api/internal';
 import { type Bind, isWithin } from '@svc/sandbox';
 import { execErrors } from '../../errors.js';
@@ -18,11 +18,15 @@ export const checkedMounts = (mounts: readonly SandboxMount[], home: string | un
       if (!isAbsolute(path)) throw execErrors.bad_mount(path, 'it is not absolute');
       const real = await realpath(path).catch(() => undefined);
       if (real === undefined) throw execErrors.bad_mount(path, 'it does not exist');
-      const why = whyNever(real, home);
+      const why = isSkill(real, isWritable, home) ? undefined : whyNever(real, home);
       if (why !== undefined) throw execErrors.bad_mount(path, why);
       return { path: real, isWritable };
     }),
   );
+
+/** The folder of one skill, for reading: its instructions name its programs. Everything else of the home is the daemon's. */
+const isSkill = (path: string, isWritable: boolean, home: string | undefined): boolean =>
+  home !== undefined && !isWritable && isWithin(join(realOf(home), 'skills'), path) && path !== join(realOf(home), 'skills');
 
 /** `path` is real. */
 const whyNever = (path: string, home: string | undefined): string | undefined => {

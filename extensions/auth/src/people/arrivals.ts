@@ -6,8 +6,8 @@
  * E3  Nobody who is disabled comes in, and neither does who has no role.
  */
 import { AuthChanged, type Clock, type Db, type Events, type Role, type Write } from '@svc/api';
-import type { User } from './known-keys.js';
-import { leastOf } from './keyring.js';
+import type { User } from '../known-keys.js';
+import { leastOf } from '../keyring.js';
 import type { PersonRow } from './people-rows.js';
 
 export interface Arrival {
