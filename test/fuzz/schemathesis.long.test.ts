@@ -23,6 +23,7 @@ const REFUSED = ['400', '401', '403', '404', '405', '406', '409', '412', '413', 
 const UNSAYABLE: Readonly<Record<string, string>> = {
   collection_two_pages: 'OpenAPI describes each parameter of a query by itself',
   storage_bad_cursor: 'a cursor is one that the list gave',
+  collection_bad_cursor: 'a cursor is one that the list gave',
   run_cannot_think: 'it depends on the model behind the agent',
   llm_parameter_unsupported: 'it depends on the model behind the agent',
   upload_type_mismatch: 'the bytes decide what a file is',

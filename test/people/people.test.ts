@@ -2,15 +2,18 @@
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { OPEN_RATE, type TestAnswer, type TestHttp } from '@svc/testing';
+import { OPEN_RATE, type TestAnswer, TestHttp } from '@svc/testing';
 import { expect } from 'chai';
 import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { openChat } from '../clients/chat-socket.js';
 import { modelConfig, MODEL_KEY, stopModelKernels, until } from '../clients/model-kernel.js';
 import { call, expectWellFormed, refusalOrUpgrade, type Walked, walk } from '../conformance/route-walk.js';
 import { bootTestKernel, type TestKernel } from '@svc/testing';
+import { signedIn } from './signed-in.js';
 
-const KEYS = { owner: 'root-key-0', alice: 'alice-key-1', bob: 'bob-key-2', carol: 'carol-key-3' };
+const KEYS = { owner: 'root-key-0', alice: 'alice-key-1', bob: 'bob-key-2', carol: 'carol-key-3', adam: 'adam-key-4' };
+/** Of a device of bob's, and of somebody who signed in at a provider. */
+const TOKENS: Record<string, string> = {};
 const SECRET = 'alices-pet-is-a-heron';
 const hash = (key: string): string => `sha256:${createHash('sha256').update(key).digest('hex')}`;
 const person = (name: keyof typeof KEYS, role: string): string => `[[users]]\nname = "${name}"\nrole = "${role}"\napi_key_hash = "${hash(KEYS[name])}"\n`;
@@ -22,6 +25,9 @@ interface World {
   readonly alice: TestHttp;
   readonly bob: TestHttp;
   readonly carol: TestHttp;
+  readonly adam: TestHttp;
+  readonly device: TestHttp;
+  readonly dora: TestHttp;
   /** Alice's. */
   readonly agent: { readonly id: string; readonly session_id: string; readonly name: string };
   readonly run: string;
@@ -33,16 +39,20 @@ describe('several people', () => {
   before(async () => {
     const model = await startOpenAiServer({ text: `I know: ${SECRET}` });
     const kernel = await bootTestKernel({
-      config: `api_key = "${KEYS.owner}"\n${OPEN_RATE}${modelConfig(model.url)}${person('alice', 'user')}${person('bob', 'user')}${person('carol', 'viewer')}`,
+      config: `api_key = "${KEYS.owner}"\n${OPEN_RATE}${modelConfig(model.url)}${person('alice', 'user')}${person('bob', 'user')}${person('carol', 'viewer')}${person('adam', 'admin')}`,
       env: { OPENAI_API_KEY: MODEL_KEY },
     });
-    const [owner, alice, bob, carol] = [kernel.as(KEYS.owner), kernel.as(KEYS.alice), kernel.as(KEYS.bob), kernel.as(KEYS.carol)];
+    const [owner, alice, bob, carol, adam] = [kernel.as(KEYS.owner), kernel.as(KEYS.alice), kernel.as(KEYS.bob), kernel.as(KEYS.carol), kernel.as(KEYS.adam)];
+    const { pairing_code } = (await bob.expect(200, 'POST', '/api/pairing/request')).body;
+    TOKENS.device = (await new TestHttp(kernel.url).expect(200, 'POST', '/api/pairing/complete', { pairing_code })).body.api_key;
+    TOKENS.dora = (await signedIn(kernel, 'd', 'user')).token;
+    const [device, dora] = [kernel.as(TOKENS.device ?? ''), kernel.as(TOKENS.dora)];
     await alice.expect(201, 'POST', '/api/agents', { manifest_toml: 'name = "alices-agent"\n' });
     const [agent] = (await alice.expect(200, 'GET', '/api/agents')).body.agents;
     const said = await alice.expect(200, 'POST', `/api/agents/${agent.id}/message`, { message: SECRET });
     await mkdir(join(kernel.home, 'workspaces', agent.id), { recursive: true });
     await writeFile(join(kernel.home, 'workspaces', agent.id, 'diary.txt'), SECRET);
-    world = { kernel, model, owner, alice, bob, carol, agent, run: said.body.run_id };
+    world = { kernel, model, owner, alice, bob, carol, adam, device, dora, agent, run: said.body.run_id };
   });
   after(async () => {
     await stopModelKernels();
@@ -51,11 +61,25 @@ describe('several people', () => {
 
   /** Every route that names an agent, with alice's agent in its place. */
   const routesOfAgent = (): Walked[] =>
-    walk(world.kernel, { id: world.agent.id, agent_id: world.agent.id, session_id: world.agent.session_id, filename: 'diary.txt' }).filter((one) => one.path.includes(world.agent.id));
+    walk(world.kernel, { id: world.agent.id, agent_id: world.agent.id, session_id: world.agent.session_id, filename: 'diary.txt' }).filter(
+      (one) => one.path.includes(world.agent.id) && !knowsItsCallers(one),
+    );
+
+  /** Every route that names an agent, a conversation or a run, with alice's in its place. */
+  const routesOfRows = (): Array<{ readonly one: Walked; readonly id: string }> => [
+    ...routesOfAgent().map((one) => ({ one, id: world.agent.id })),
+    ...[['/api/sessions/{id}', world.agent.session_id] as const, ['/api/runs/{id}', world.run] as const].flatMap(([prefix, id]) =>
+      walk(world.kernel, { id })
+        .filter(({ template }) => template.startsWith(prefix))
+        .map((one) => ({ one, id })),
+    ),
+  ];
 
   const thirdParties = (): Array<readonly [string, TestHttp]> => [
     ['bob', world.bob],
     ['carol', world.carol],
+    ['device', world.device],
+    ['dora', world.dora],
   ];
 
   const snapshot = async (): Promise<string> => {
@@ -80,24 +104,44 @@ describe('several people', () => {
   });
 
   it("get for another's agent, on every route, just what they get for one that does not exist", async () => {
-    const routes = routesOfAgent();
-    expect(routes.length).to.be.above(7);
+    const routes = routesOfRows();
+    expect(routes.length).to.be.above(70);
     const before = await snapshot();
+    const unknown = '00000000-0000-4000-8000-000000000000';
     for (const [who, http] of thirdParties())
-      for (const one of routes) {
+      for (const { id, one } of routes) {
         const mine = await call(http, one, bearer(who));
-        const unknown = await call(http, { ...one, path: one.path.replace(world.agent.id, '00000000-0000-4000-8000-000000000000') }, bearer(who));
+        const none = await call(http, { ...one, path: one.path.replace(id, unknown) }, bearer(who));
         const what = `${who}: ${one.method} ${one.template} ${mine.text}`;
         expectWellFormed(mine, what);
         // A viewer may not even try to change something, and only admins what is everybody's.
-        const isRefused = one.decl.permission.endsWith('.admin') || (who === 'carol' && !one.decl.permission.endsWith('.read'));
+        const isRefused = /\.(admin|own)$/.test(one.decl.permission) || (who === 'carol' && !one.decl.permission.endsWith('.read'));
         // A body that no agent would be asked with tells nothing of any.
-        const expected = unknown.status === 400 ? 400 : 404;
+        const expected = none.status === 400 ? 400 : 404;
         expect(mine.status, what).to.equal(isRefused ? 403 : expected);
-        expect(shape(mine, world.agent.id), what).to.deep.equal(shape(unknown, '00000000-0000-4000-8000-000000000000'));
+        expect(shape(mine, id), what).to.deep.equal(shape(none, unknown));
       }
     expect(await snapshot()).to.equal(before);
     await world.alice.expect(200, 'GET', `/api/agents/${world.agent.id}/files/diary.txt`);
+  });
+
+  it('who are admins or the owner read what is everybody’s, and no admin does what is the owner’s', async () => {
+    for (const [who, http] of [
+      ['adam', world.adam],
+      ['owner', world.owner],
+    ] as const)
+      for (const { one } of routesOfRows()) {
+        // What changes something is looked at only where it is refused.
+        const isRefused = who === 'adam' && one.decl.permission.endsWith('.own');
+        if (!isRefused && (one.isSocket || one.method !== 'GET')) continue;
+        const answer = await call(http, one, bearer(who));
+        const what = `${who}: ${one.method} ${one.template} ${answer.text.slice(0, 300)}`;
+        expectWellFormed(answer, what);
+        if (isRefused) expect(answer.status, what).to.equal(403);
+        else expect(answer.status, what).to.not.be.oneOf([401, 403]);
+      }
+    for (const path of [`/api/agents/${world.agent.id}`, `/api/sessions/${world.agent.session_id}`, `/api/runs/${world.run}`])
+      for (const http of [world.adam, world.owner]) await http.expect(200, 'GET', path);
   });
 
   it("reach another's agent neither by name nor by id through chat completions", async () => {
@@ -223,8 +267,18 @@ describe('several people', () => {
   });
 
   it('who only view change nothing, not even their own', async () => {
-    for (const one of walk(world.kernel).filter((each) => !each.decl.permission.endsWith('.read') && each.decl.auth !== 'public'))
+    for (const one of walk(world.kernel).filter((each) => !each.decl.permission.endsWith('.read') && each.decl.auth !== 'public' && !knowsItsCallers(each)))
       expect((await call(world.carol, one, bearer('carol'))).status, one.template).to.equal(403);
+  });
+
+  it('do nothing that is for admins and owners, by a device or a sign-in either', async () => {
+    const routes = walk(world.kernel).filter(({ decl }) => decl.auth !== 'public' && /\.(admin|own)$/.test(decl.permission));
+    expect(routes.length).to.be.above(50);
+    for (const [who, http] of [
+      ['device', world.device],
+      ['dora', world.dora],
+    ] as const)
+      for (const one of routes) expect((await call(http, one, bearer(who))).status, `${who}: ${one.method} ${one.template}`).to.equal(403);
   });
 
   it('and the owner may help: what is spoken to alice’s agent by the owner stays hers', async () => {
@@ -234,8 +288,11 @@ describe('several people', () => {
   });
 });
 
+/** By a token that is nobody's key: such a route asks nothing else. */
+const knowsItsCallers = ({ decl }: Walked): boolean => 'callers' in decl && decl.callers !== undefined;
+
 /** `call` opens sockets without the key of the TestHttp. */
-const bearer = (who: string): Record<string, string> => ({ authorization: `Bearer ${KEYS[who as keyof typeof KEYS]}` });
+const bearer = (who: string): Record<string, string> => ({ authorization: `Bearer ${TOKENS[who] ?? KEYS[who as keyof typeof KEYS]}` });
 
 /** An answer without what differs between any two: nothing else may tell the one from the other. */
 const shape = (answer: TestAnswer, id: string) => ({

@@ -8,6 +8,7 @@ import { bootTestKernel, OPEN_RATE, stopTestKernels, TestHttp, type TestKernel }
 import { sharedCluster } from '@svc/testing/postgres/cluster';
 import { openChat } from '@svc/test/clients/chat-socket';
 import { until } from '@svc/test/clients/model-kernel';
+import { signedIn } from '@svc/test/people/signed-in';
 import { bootTwo, type TwoDaemons } from '@svc/test/replicas/two-daemons';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
@@ -17,26 +18,6 @@ type Name = keyof typeof KEYS;
 const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');
 const person = (name: Name, role: string): string => `[[users]]\nname = "${name}"\nrole = "${role}"\napi_key_hash = "sha256:${hashOf(KEYS[name])}"\n`;
 const PEOPLE = `${person('boss', 'owner')}${person('adam', 'admin')}${person('alice', 'user')}${person('vera', 'viewer')}`;
-
-/** Somebody who signed in at a provider, with the token of that sign-in, as the extension oidc writes it down. */
-const signedIn = async (kernel: TestKernel, hash: string, role: string, more: { set_role?: string } = {}): Promise<{ id: string; token: string }> => {
-  const db = kernel.daemon.parts.storage.dbFor({ id: 'auth', tables: ['people', 'credentials'], isPlatform: true });
-  const [id, now, token] = [`oidc:${hash.repeat(32).slice(0, 32)}`, new Date().toISOString(), hashOf(`token of ${hash}`)];
-  const row = { id, owner_id: id, name: `Person ${hash}`, email: `${hash}@example.com`, source: `company:${hash}`, role, set_role: more.set_role ?? null, disabled: 0, created_at: now, seen_at: now };
-  const credential = {
-    id: `sign-in:${hash}`,
-    owner_id: id,
-    role: 'owner',
-    key_hash: hashOf(token),
-    created_at: now,
-    seen_at: null,
-    actor_id: id,
-    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
-  };
-  await db.commit([db.insert('people', [row]), db.insert('credentials', [credential])]);
-  await kernel.as(token).expect(200, 'GET', '/auth/session');
-  return { id, token };
-};
 
 const liveSocket = async (url: string, key: string): Promise<{ closed: Promise<number> }> => {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/api/live`, { headers: { authorization: `Bearer ${key}` } });

@@ -133,7 +133,7 @@ const channelOf = async (deps: RowDeps, actor: Actor, name: string, account: Acc
       setup_time: adapter.setupTime,
     },
     ...{ quick_setup: adapter.steps[0] ?? '', setup_type: isSidecar ? ('sidecar' as const) : ('form' as const), configured: account !== undefined, in_config: account?.isInConfig ?? false },
-    ...{ fields, setup_steps: [...adapter.steps], config_template: templateOf(name), webhook_endpoint: name === 'webhook' ? '/api/channels/webhook/webhook' : null },
+    ...{ fields, setup_steps: [...adapter.steps], config_template: templateOf(name), webhook_endpoint: adapter.accept ? `/api/channels/${name}/webhook` : null },
     warnings: account ? withoutEffect(account).map((key) => `${key} has no effect: messages come to the port of the daemon.`) : [],
     ...{ state: standing?.state ?? ('off' as const), connected: standing?.state === 'connected' || standing?.state === 'listening', last_error: standing?.problem ?? null, fix: standing?.fix ?? null },
     started_at: standing?.startedAt ?? null,

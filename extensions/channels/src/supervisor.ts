@@ -8,7 +8,7 @@
 import type { Db, Disposable, Events, ExtensionContext, Write } from '@svc/api';
 import type { Account } from './account.js';
 import type { Accounts } from './accounts.js';
-import { type Adapter, ChannelFault, type AdapterTools, type Connection, type Incoming } from './adapters/adapter.js';
+import { type Adapter, ChannelFault, type AdapterTools, type Connection } from './adapters/adapter.js';
 import type { Inbox } from './inbox.js';
 import { createLeases, type Leases } from './leases.js';
 
@@ -37,9 +37,10 @@ export interface Supervisor {
   sync(): Promise<string[]>;
   /** Ends all connections of this daemon and begins them anew. */
   restart(): Promise<string[]>;
-  connectionTo(account: Account, adapter: Adapter, signal: AbortSignal): Connection;
+  connectionTo(account: Account, adapter: Adapter, signal: AbortSignal, place?: string): Connection;
+  /** Where the platform is read from next. */
+  placeOf(name: string): Promise<string | undefined>;
   standing(account: Account, adapter: Adapter): Promise<Standing>;
-  receive(account: Account, message: Incoming): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -82,7 +83,7 @@ export const createSupervisor = (deps: SupervisorDeps): Supervisor => {
         const one = live.get(account.name);
         if (one) one.answeredMs = deps.clock.now();
       },
-      receive: async (message) => void (await deps.inbox().receive(account, message, placing(message.place))),
+      receive: async (message) => (await deps.inbox().receive(account, message, placing(message.place))).isNew,
       change: (message) => deps.inbox().change(account, message, placing(message.place)),
       remember: async (at) => void (await deps.db.commit(placing(at))),
     };
@@ -121,6 +122,7 @@ export const createSupervisor = (deps: SupervisorDeps): Supervisor => {
         return sync();
       }),
     connectionTo,
+    placeOf: async (name) => (await leases.rowOf(name))?.place ?? undefined,
     standing: async (account, adapter) => {
       if (!adapter.connect) return { state: 'listening', problem: null, fix: null, answeredAt: null, startedAt: null };
       const row = await leases.rowOf(account.name);
@@ -130,7 +132,6 @@ export const createSupervisor = (deps: SupervisorDeps): Supervisor => {
       if (row.answered_at !== null && now - Date.parse(row.answered_at) <= DEAF_MS + BEAT_MS) return { state: 'connected', ...shown };
       return { state: 'deaf', ...shown, problem: 'the platform has not answered for over a minute', fix: 'svc goes on trying. Check the network, and `svc channels test`.' };
     },
-    receive: async (account, message) => (await deps.inbox().receive(account, message)).isNew,
     stop: () =>
       inTurn(async () => {
         await Promise.all([...live.values()].map(finish));

@@ -1,5 +1,6 @@
 /** Slack, against a server that plays its Web API and socket mode with their faults. It proves nothing of Slack's own scopes. */
-import { type SlackServer, startSlackServer } from '@svc/fixtures/channels/slack-server';
+import { createHmac } from 'node:crypto';
+import { SLACK_BOT, type SlackServer, startSlackServer } from '@svc/fixtures/channels/slack-server';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { expect } from 'chai';
@@ -131,6 +132,43 @@ describe('channels: slack', function () {
     slack.write('missed in the channel', { at: 'channel', mention: true });
     await posts(before + 4);
     expect(['missed in private', 'missed in the thread', 'missed in the channel', 'before it was set up', 'a thread'].map(asked)).to.deep.equal([1, 1, 1, 0, 1]);
+  });
+
+  it('V1 Slack calls svc where the signing secret is stored: signed, once, and nothing forged, old or without form', async () => {
+    const SECRET = 'a signing secret of slack';
+    await configure({ signing_secret_env: SECRET });
+    await inState('connected');
+    expect(await channel()).to.include({ webhook_endpoint: '/api/channels/slack/webhook' });
+    expect((await owner.expect(200, 'POST', '/api/channels/slack/test')).body.message).to.contain('It calls');
+    const secs = (): number => Math.floor(Date.now() / 1_000);
+    const call = (body: string, { stamp = String(secs()), secret = SECRET, path: at = 'slack' } = {}) =>
+      fetch(`${world.kernel.daemon.url}/api/channels/${at}/webhook`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-slack-request-timestamp': stamp, 'x-slack-signature': `v0=${createHmac('sha256', secret).update(`v0:${stamp}:${body}`).digest('hex')}` },
+        body,
+      });
+    expect(await (await call(JSON.stringify({ type: 'url_verification', challenge: '3eZbrw1aB10' }))).json()).to.deep.equal({ status: 'ignored', challenge: '3eZbrw1aB10' });
+    const event = (text: string, more: object = {}) => ({ type: 'message', channel: 'D1', channel_type: 'im', user: 'U1', text, ts: `${secs()}.000777`, ...more });
+    const body = (text: string, more: object = {}): string => JSON.stringify({ type: 'event_callback', authorizations: [{ user_id: SLACK_BOT, is_bot: true }], event: event(text, more) });
+    const before = slack.posted.length;
+    const once = body('over http');
+    for (const answered of [await call(once), await call(once)]) expect([answered.status, (await answered.json()).status]).to.deep.equal([200, 'accepted']);
+    expect((await call(body('from a bot', { bot_id: 'B9' }))).status).to.equal(200);
+    await posts(before + 1);
+    await inbound('over http', 'answered');
+    const refused = [
+      await call(body('forged'), { secret: 'another' }),
+      await call(body('old'), { stamp: String(secs() - 400) }),
+      await call(body('when'), { stamp: 'now' }),
+      await call('[]'),
+      await call('no json'),
+    ];
+    expect(refused.map(({ status }) => status)).to.deep.equal([403, 403, 403, 400, 400]);
+    expect((await call(once, { path: 'telegram' })).status).to.equal(404);
+    expect(['over http', 'from a bot', 'forged', 'old', 'when'].map(asked)).to.deep.equal([1, 0, 0, 0, 0]);
+    await owner.expect(200, 'DELETE', '/api/channels/slack/configure');
+    await configure();
+    await inState('connected');
   });
 
   it('C2 a revoked token and a socket mode that is off are states with what to do, and it comes back', async () => {

@@ -1,5 +1,5 @@
 import { Agents } from '@svc/ext-agents/contract';
-import { CheckpointTake, defineExtension, type DirEntry, DoctorCheck, type DoctorFinding, StoragePurge, ToolBefore } from '@svc/api';
+import { CheckpointTake, defineExtension, type DirEntry, DoctorCheck, type DoctorFinding, StoragePurge, ToolAfter, ToolBefore } from '@svc/api';
 import { CheckpointsSection } from './config.js';
 import { CheckpointsChanged } from './contract.js';
 import * as contract from './contract.js';
@@ -10,6 +10,7 @@ import { WORKERS } from './workers/operations.js';
 
 /** Of the listeners that may deny a call. */
 const AFTER_ALL = 100;
+const MAX_WHY = 300;
 
 export default defineExtension({
   contract,
@@ -39,6 +40,10 @@ export default defineExtension({
     ctx.hooks.tap(DoctorCheck, async () => brokenFinding(await ctx.files.root('checkpoints').list()));
     ctx.routes.add(...checkpointRoutes(checkpoints));
     ctx.hooks.tap(CheckpointTake, checkpoints.take);
+    ctx.hooks.tap(ToolAfter, (output, { call }) => {
+      const why = checkpoints.noteOn(call.callId);
+      return why === undefined ? undefined : { ...output, content: `${output.content}\n\n[svc: What this call changed cannot be undone: ${why.slice(0, MAX_WHY)}.]` };
+    });
     // An agent reads before it writes: while the model thinks about what it read, the thread of snapshots starts.
     ctx.hooks.tap(
       ToolBefore,

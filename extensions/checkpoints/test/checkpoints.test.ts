@@ -122,7 +122,7 @@ describe('checkpoints', function () {
     expect((await alice.post('/api/checkpoints/restore', { commit: 'abcd' })).status).to.equal(400);
   });
 
-  it('P1 never keep a tool from running: a folder that cannot be used is a warning', async () => {
+  it('P1 P4 never keep a tool from running: a folder that cannot be used is a warning', async () => {
     const agent = await spawn('unlucky');
     mkdirSync(join(world.kernel.home, 'checkpoints'), { recursive: true });
     writeFileSync(repositoryOf(agent), 'a file where the repository should be');
@@ -131,9 +131,12 @@ describe('checkpoints', function () {
     expect((await alice.get(`/api/checkpoints?agent_id=${agent}`)).body.code).to.equal('checkpoints_broken');
     const log = await world.kernel.as(KEYS.owner).events('GET', '/api/logs/stream?lines=500', undefined, {}, ({ data }) => data.message.startsWith('a snapshot was not taken'));
     expect(log.at(-1)?.data.fields).to.include({ agent: agent, tool: 'file_write' });
+    expect(JSON.stringify(world.model.requests.at(-1)?.body)).to.contain('[svc: What this call changed cannot be undone: ');
     rmSync(repositoryOf(agent));
-    await call(agent, 'file_write', { path: 'a.txt', content: 'again' });
+    world.model.requests.length = 0;
+    await call(agent, 'file_write', { path: 'b.txt', content: 'again' });
     expect((await list(agent)).total).to.equal(1);
+    expect(JSON.stringify(world.model.requests.at(-1)?.body).split('cannot be undone').length).to.equal(2);
   });
 
   it('C2 write what is too large all the same, and note it for who debugs', async () => {

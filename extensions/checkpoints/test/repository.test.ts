@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
 import { mountSmall } from '@svc/testing';
 import { expect } from 'chai';
+import { bytesOf } from '../src/repository/compaction.js';
 import { openRepository, removeRepositories } from './repository-kit.js';
 
 describe('a snapshot repository', () => {
@@ -122,7 +123,7 @@ describe('a snapshot repository', () => {
     repo.write('constructor', 'made');
     rmSync(repo.path('gone.txt'));
     rmSync(repo.path('large.bin'));
-    expect(await repo.follow([], 'call-1')).to.deep.equal({ created: 1, changed: 2, removed: 2 });
+    expect(await repo.follow([], 'call-1')).to.deep.include({ created: 1, changed: 2, removed: 2, left_out: 0 });
     const after = await repo.take([], { command: 'call-2' });
     expect(repo.git('ls-tree', '-r', '--name-only', after.commit).split('\n')).to.deep.equal(['constructor', 'ours.txt', 'theirs.txt']);
     const result = await repo.restore(before.commit);
@@ -272,6 +273,31 @@ describe('a snapshot repository', () => {
     expect([first.moved_aside, second.moved_aside]).to.deep.equal([null, null]);
     await repo.restore(first.commit);
     expect(readFileSync(repo.path('kept.txt'), 'utf8')).to.equal('one');
+  });
+
+  it('C4 stores no more of a folder than 8 MB of names, and says that what a command changes is not followed', async () => {
+    const repo = openRepository();
+    repo.write('kept.txt', 'one');
+    await repo.take(['kept.txt'], { command: 'before', scope: 'workspace' });
+    const deep = Array.from({ length: 14 }, (_, n) => `${n}`.repeat(200).slice(0, 200)).join('/');
+    for (let n = 0; n < 3_200; n += 1) repo.write(`${deep}/${n}`, '');
+    const taken = await repo.take([], { command: 'c', scope: 'workspace' });
+    expect([taken.is_followed, await repo.follow([], 'c')]).to.deep.equal([false, { created: 0, changed: 0, removed: 0, bytes: 0, left_out: 0 }]);
+    expect(bytesOf(repo.gitdir)).to.be.below(500_000);
+    rmSync(repo.path(deep.split('/')[0] ?? ''), { recursive: true });
+    expect((await repo.take([], { command: 'd' })).is_followed).to.equal(true);
+  });
+
+  it('C4 takes no more than 64 MB with one call, and leaves the rest to the next', async () => {
+    const repo = openRepository();
+    const names = Array.from({ length: 1_400 }, (_, n) => `${n}`.padStart(4, '0'));
+    for (const name of names) repo.write(name, Buffer.alloc(50_000));
+    const taken = await repo.take(names);
+    expect(taken.left_out).to.deep.equal(names.slice(1_343).map((path) => ({ path, why: 'too_many' })));
+    expect(taken.bytes).to.be.within(10_000, 1_000_000);
+    expect((await repo.take(names.slice(1_343))).left_out).to.deep.equal([]);
+    const first = await repo.take(['0000'], { is_first: true });
+    expect(first.bytes).to.equal(bytesOf(repo.gitdir));
   });
 
   it('takes nothing on a full disk, keeps what it has, and goes on once there is room', async function () {

@@ -155,8 +155,13 @@ async function drive(deps: TaskDeps, refused: Map<string, SvcError>, run: Leased
 }
 
 /** The video is lost, however often its state is asked for. */
-const isFinal = ({ code, status }: SvcError): boolean =>
-  code === 'media_rejected' || code === 'media_content_refused' || code === 'media_unknown_provider' || code.startsWith('upload_') || status === 413;
+const isFinal = ({ cause, code, status }: SvcError): boolean =>
+  (isSvcError(cause) && cause.code === 'fetch_refused_address') ||
+  code === 'media_rejected' ||
+  code === 'media_content_refused' ||
+  code === 'media_unknown_provider' ||
+  code.startsWith('upload_') ||
+  status === 413;
 
 const submit = async (deps: TaskDeps, refused: Map<string, SvcError>, run: LeasedRun, row: TaskRow, { driver }: Chosen, target: Target): Promise<void> => {
   if (run.steps.length > 0) {

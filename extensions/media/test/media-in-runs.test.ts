@@ -7,7 +7,7 @@ import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@sv
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
 
-const MEDIA = `${OPEN_RATE}\n[media]\nvideo_poll_secs = 0.05\nprices = { "minimax/image-01" = 1 }\n`;
+const MEDIA = `${OPEN_RATE}\n[media]\nvideo_poll_secs = 0.05\nvideo_timeout_secs = 5\nprices = { "minimax/image-01" = 1 }\n`;
 
 describe('media in runs', function () {
   this.timeout(120_000);
@@ -75,6 +75,25 @@ describe('media in runs', function () {
     }
     const { result: status } = await ask(id, 'video_status', { task_id: task });
     expect(status).to.match(/The video is ready\.\n\/api\/uploads\/[0-9a-f-]{36} \(video\/mp4\)/);
+  });
+
+  it('T1 a video that never ends is over after its time, and one at a private address at once', async () => {
+    const begin = async (): Promise<string> => (await world.http.expect(202, 'POST', '/api/media/video', { prompt: 'waves', provider: 'minimax' })).body.task_id;
+    const over = async (task: string): Promise<{ status: string; error?: string }> => {
+      for (let tries = 0; tries < 600; tries += 1) {
+        const { body } = await world.http.expect(200, 'GET', `/api/media/video/${task}?provider=minimax`);
+        if (body.status !== 'processing') return body;
+        await new Promise((resolve) => setTimeout(resolve, 25));
+      }
+      throw new Error('it never ended');
+    };
+    server.answer('/files/retrieve', { body: { file: { file_id: '776', download_url: 'http://169.254.169.254/latest/meta-data' }, base_resp: { status_code: 0 } } });
+    const { status, error } = await over(await begin());
+    expect(status).to.equal('failed');
+    expect(error).to.contain('169.254.169.254');
+    server.beginAnew();
+    server.answer('/query/video_generation', { body: { status: 'Processing', base_resp: { status_code: 0 } } });
+    expect(await over(await begin())).to.deep.include({ status: 'failed' });
   });
 
   it('a recording of the workspace becomes text in it, and no other file is reached', async () => {

@@ -269,6 +269,10 @@ describe('media', function () {
   });
 
   it('a file that is not what it should be is an error of the provider', async () => {
+    for (const text of ['<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>', '<!doctype html><script>alert(1)</script>', '']) {
+      server.answer('/images/generations', { body: { data: [{ b64_json: Buffer.from(text).toString('base64') }] } });
+      expect(await refused(502, 'image', { prompt: 'x', provider: 'openai' }), text).to.equal('media_upstream_failed');
+    }
     server.answer('/audio/speech', { headers: { 'content-type': 'audio/mpeg' }, body: 'not a sound' });
     expect(await refused(502, 'speech', { text: 'x' })).to.equal('media_upstream_failed');
     server.answer('/audio/speech', { body: '' });

@@ -159,6 +159,21 @@ export const Metric = Type.Object(
   { 'x-name': 'PromptMetric' },
 );
 export type Metric = Plain<typeof Metric>;
+const Percent = Nullable(Type.Number(), { description: 'Percent' });
+export const Course = Type.Object(
+  {
+    starts: Type.Array(when, { description: 'Times at which the intervals begin, the oldest first' }),
+    interval_seconds: Type.Integer(),
+    arms: Type.Array(
+      Type.Object({
+        variant_id: Type.String(),
+        points: Type.Array(Type.Object({ runs: Type.Integer(), share: Percent, low: Percent, high: Percent }), { description: 'One for each interval: all runs up to its end' }),
+      }),
+    ),
+  },
+  { 'x-name': 'PromptCourse' },
+);
+export type Course = Plain<typeof Course>;
 export const Experiment = Type.Object(
   {
     ...{ id: Type.String(), agent_id: Type.String(), name: Type.String(), status: OneOf(STATES), traffic_split: Type.Array(Type.Integer()), success_criteria: Criteria },
@@ -261,8 +276,8 @@ export const PromptExperiments = defineResource({
       method: 'GET',
       id: 'getPromptMetrics',
       summary: 'Get the numbers of each variant',
-      description: 'Runs that ended, wins, cost and time by variant. Below 30 runs a variant has counts and no interval.',
-      answer: Type.Object({ metrics: Type.Array(Metric), total: Type.Integer() }),
+      description: 'Runs that ended, wins, cost and time by variant. Below 30 runs a variant has counts and no interval. `over_time` says how the shares came about.',
+      answer: Type.Object({ metrics: Type.Array(Metric), total: Type.Integer(), over_time: Course }),
     },
   },
   missing: promptErrors.experiment_not_found,

@@ -1,8 +1,8 @@
 /** Experiments from draft to completed. */
 import { type Actor, isSvcError } from '@svc/api';
-import { type Criteria, type Experiment, type ExperimentRow, type Metric, PromptsChanged, type Variant } from './contract.js';
+import { type Course, type Criteria, type Experiment, type ExperimentRow, type Metric, PromptsChanged, type Variant } from './contract.js';
 import { promptErrors } from './errors.js';
-import { metricsOf, winnerOf } from './metrics.js';
+import { courseOf, metricsOf, winnerOf } from './metrics.js';
 import type { Trials } from './trials.js';
 import type { LabDeps, Versions } from './versions.js';
 
@@ -30,6 +30,10 @@ export const createExperiments = ({ db, events, clock, ids, agents }: LabDeps, v
     const found = await db.as(actor).first<ExperimentRow>({ from: 'prompt_experiments', where: { id } });
     if (!found) throw promptErrors.experiment_not_found(id);
     return found;
+  };
+  const numbersOf = async (actor: Actor, experiment: Experiment): Promise<{ metrics: Metric[]; over_time: Course }> => {
+    const all = await trials.of(actor, experiment.id);
+    return { metrics: metricsOf(experiment, all), over_time: courseOf(experiment, all) };
   };
   const metrics = async (actor: Actor, experiment: Experiment): Promise<Metric[]> => metricsOf(experiment, await trials.of(actor, experiment.id));
   const refuse = async (actor: Actor, before: ExperimentRow, status: Experiment['status']): Promise<void> => {
@@ -70,7 +74,7 @@ export const createExperiments = ({ db, events, clock, ids, agents }: LabDeps, v
     return shown({ ...before, ...change });
   };
   return {
-    metrics,
+    numbersOf,
     move,
     get: async (actor: Actor, id: string): Promise<Experiment> => shown(await row(actor, id)),
     list: async (actor: Actor, agentId: string): Promise<Experiment[]> =>

@@ -54,8 +54,8 @@ export default defineExtension({
         pause: ({ actor, item }) => seen(experiments.move(actor, item.id, 'paused')),
         complete: ({ actor, item, body }) => seen(experiments.complete(actor, item, body?.winner_variant_id)),
         metrics: async ({ actor, item }) => {
-          const metrics = await experiments.metrics(actor, item);
-          return { metrics, total: metrics.length };
+          const numbers = await experiments.numbersOf(actor, item);
+          return { ...numbers, total: numbers.metrics.length };
         },
       },
     });

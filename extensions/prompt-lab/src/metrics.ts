@@ -1,5 +1,5 @@
 /** The numbers of an experiment. */
-import type { Criteria, Experiment, Metric, TrialRow } from './contract.js';
+import type { Course, Criteria, Experiment, Metric, TrialRow } from './contract.js';
 
 export const MIN_RUNS = 30;
 const Z = 1.959964;
@@ -33,6 +33,37 @@ export const metricsOf = ({ variants, success_criteria: criteria }: Pick<Experim
       interval: runs < MIN_RUNS ? null : wilson(wins, runs),
     };
   });
+
+const PERCENT = 100;
+const MAX_POINTS = 24;
+const SHORTEST_SECONDS = 60;
+
+/** How the shares came about: at each time the runs up to then. */
+export const courseOf = (experiment: Pick<Experiment, 'variants' | 'success_criteria'>, trials: readonly TrialRow[]): Course => {
+  const times = trials.map(({ created_at }) => Date.parse(created_at)).toSorted((a, b) => a - b);
+  const [first] = times;
+  const last = times.at(-1);
+  if (first === undefined || last === undefined) return { starts: [], interval_seconds: SHORTEST_SECONDS, arms: [] };
+  const seconds = Math.max(SHORTEST_SECONDS, Math.ceil((last - first + 1) / 1_000 / MAX_POINTS));
+  const starts = Array.from({ length: Math.floor((last - first) / (seconds * 1_000)) + 1 }, (_, at) => first + at * seconds * 1_000);
+  const upTo = starts.map((start) =>
+    metricsOf(
+      experiment,
+      trials.filter(({ created_at }) => Date.parse(created_at) < start + seconds * 1_000),
+    ),
+  );
+  return {
+    starts: starts.map((start) => new Date(start).toISOString()),
+    interval_seconds: seconds,
+    arms: experiment.variants.map(({ id }, at) => ({
+      variant_id: id,
+      points: upTo.map((metrics) => {
+        const { impressions = 0, success_rate: share = 0, interval = null } = metrics[at] ?? {};
+        return { runs: impressions, share: impressions === 0 ? null : share, low: interval && PERCENT * interval.low, high: interval && PERCENT * interval.high };
+      }),
+    })),
+  };
+};
 
 /** The best variant, if it is certain that it is. */
 export const winnerOf = (metrics: readonly Metric[]): string | null => {

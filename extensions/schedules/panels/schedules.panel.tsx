@@ -29,6 +29,7 @@ import {
   useState,
 } from '@svc/kit';
 import { cronWords } from './schedules/cron-words.js';
+import { Week } from './schedules/week.js';
 import { t } from './schedules/words.js';
 
 type Job = OutputOf<'listCronJobs'>['jobs'][number];
@@ -73,6 +74,7 @@ const AllJobs = () => {
         }
       />
       <PanelBody>
+        {(jobs.data?.jobs.length ?? 0) > 0 && <Week jobs={jobs.data?.jobs ?? []} />}
         <Shown of={jobs} lines={8}>
           {({ jobs: rows }) =>
             rows.length === 0 ? (

@@ -10,7 +10,7 @@ const KERNEL = 'kernel';
 export const SYSTEMS: readonly System[] = [
   { name: 'merkle_audit_trail', owner: 'audit' },
   { name: 'taint_tracking', owner: 'taint' },
-  { name: 'wasm_dual_metering', owner: 'wasm' },
+  { name: 'wasm_dual_metering', owner: 'skills' },
   { name: 'security_headers', owner: KERNEL },
   { name: 'health_redaction', owner: 'system' },
   { name: 'subprocess_sandbox', owner: KERNEL },

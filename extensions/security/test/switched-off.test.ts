@@ -81,19 +81,18 @@ describe('the security systems', function () {
     bySetting('ssrf_protection', 'degraded', `${CONFIG}[web.fetch]\nssrf_allowed_hosts = ["10.0.0.0/8", "192.168.0.0/16"]\n`),
     byExtension('capability_inheritance_validation', 'capabilities'),
     byExtension('loop_guard', 'loop-guard'),
+    byExtension('wasm_dual_metering', 'skills'),
     { name: 'session_repair', to: 'inactive', off: () => kernel.daemon.kernel.disable('sessions', { force: true }), on: () => kernel.daemon.kernel.enable('sessions') },
   ];
   const systems =
-    'merkle_audit_trail security_headers health_redaction subprocess_sandbox manifest_signing gcra_rate_limiter secret_zeroization path_traversal_prevention ssrf_protection capability_inheritance_validation loop_guard session_repair';
+    'merkle_audit_trail security_headers health_redaction subprocess_sandbox manifest_signing gcra_rate_limiter secret_zeroization path_traversal_prevention ssrf_protection capability_inheritance_validation loop_guard session_repair wasm_dual_metering';
 
   it('are active on a daemon with a key, but for those that this version does not have and what needs a sandbox where there is none', async () => {
     const fault = await wallFault();
     const { security_systems: states, total_systems: total, all_active: all, evidence } = await report();
     const rest = Object.entries(states as States).flatMap(([name, state]) => (state === 'active' ? [] : [name]));
-    expect(rest).to.include.members(['wasm_dual_metering', 'ofp_hmac_auth']);
-    expect(rest.filter((name) => !['wasm_dual_metering', 'ofp_hmac_auth', 'taint_tracking', 'prompt_injection_scanning'].includes(name))).to.deep.equal(
-      fault === undefined ? [] : ['subprocess_sandbox'],
-    );
+    expect(rest).to.include.members(['ofp_hmac_auth']);
+    expect(rest.filter((name) => !['ofp_hmac_auth', 'taint_tracking', 'prompt_injection_scanning'].includes(name))).to.deep.equal(fault === undefined ? [] : ['subprocess_sandbox']);
     if (fault !== undefined) expect(evidence.subprocess_sandbox.detail).to.include('commands of agents run without a sandbox');
     expect([total, all, Object.keys(evidence).length]).to.deep.equal([16, false, 16]);
     expect(evidence.session_repair).to.deep.include({ owner: 'sessions', detail: 'A conversation that broke off in a tool call was sent to the model with a result for that call.' });

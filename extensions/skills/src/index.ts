@@ -1,4 +1,4 @@
-import { type Actor, createTables, defineExtension, DoctorCheck } from '@svc/api';
+import { type Actor, createTables, defineExtension, DoctorCheck, securityProbe, SecurityReport } from '@svc/api';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
 import { RunContext } from '@svc/ext-runs/contract';
 import { CommandFolders } from '@svc/ext-tools/contract';
@@ -15,6 +15,8 @@ import { SkillsResource } from './resources.js';
 import { foldersNamed } from './run/named-folders.js';
 import { skillRoutes } from './skill-routes.js';
 import { createScriptOffer } from './run/script-tools.js';
+import { createMeteringLook } from './run/wasm-tools.js';
+import { WasmRun } from './workers/wasm-worker.js';
 import { readSkillTool } from './tool.js';
 
 const FLUSH_MS = 30_000;
@@ -27,6 +29,7 @@ export default defineExtension({
   migrations: [createTables('0001_init', [contract.SkillRows])],
   resources: [SkillsResource],
   config: [SkillsSection],
+  workers: [WasmRun],
   commandWords: [
     {
       word: 'skills',
@@ -74,6 +77,7 @@ export default defineExtension({
       return text === '' ? system : system === '' ? text : `${system}\n\n${text}`;
     });
     ctx.hooks.tap(CommandFolders, async ({ actor, agentId, command }) => foldersNamed(library, assigned, (await agents.get(actor, agentId)).manifest, command));
+    ctx.hooks.tap(SecurityReport, securityProbe('wasm_dual_metering', createMeteringLook({ ctx })));
     ctx.hooks.tap(DoctorCheck, () => findingsOf(library, isDisabled, exec));
     ctx.hooks.tap(AgentReview, ({ manifest: { skills: wanted = [] } }) => wanted.filter((name) => !library.find(name)).map((name) => `skills names "${name}", but there is no such skill now.`));
     ctx.config.onChange(SkillsSection, () => renew('', 'changed'));

@@ -60,6 +60,8 @@ export interface Library {
   /** Absolute; empty for one that comes with svc. */
   pathOf(entry: Entry): string;
   text(entry: Entry, path: string, maxBytes: number): Promise<{ text: string; isCut: boolean }>;
+  /** Rejects for what is no file, or has more bytes. */
+  bytes(entry: Entry, path: string, maxBytes: number): Promise<Uint8Array>;
   used(name: string): void;
   flushUses(): Promise<void>;
 }
@@ -100,6 +102,7 @@ export const createLibrary = (deps: LibraryDeps): Library => {
     uninstall: (name) => inTurn(() => uninstall(state, get(name))),
     pathOf: (entry) => (entry.folder === '' ? '' : `${deps.files.root('skills').path}/${entry.folder}`),
     text: (entry, path, maxBytes) => textOf(state, entry, path, maxBytes),
+    bytes: (entry, path, maxBytes) => deps.files.root('skills').dir(entry.folder).read(path, { maxBytes }),
     used: (name) => void state.uses.set(name, (state.uses.get(name) ?? 0) + 1),
     flushUses: () => inTurn(() => flushUses(state)),
   };

@@ -3,6 +3,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
+import { probeModule } from '../src/wasm/probe.js';
+import { moduleNamed } from './wasm-modules.js';
 
 const KEY = 'programs-root-key';
 
@@ -36,7 +38,7 @@ describe('programs of skills', function () {
     owner = world.kernel.as(KEY);
     place = `${world.kernel.home}-programs`;
   };
-  const install = async (name: string, files: Record<string, string>): Promise<string> => {
+  const install = async (name: string, files: Record<string, string | Uint8Array>): Promise<string> => {
     for (const [path, text] of Object.entries(files)) {
       await mkdir(`${place}/${name}/${path}`.replace(/\/[^/]+$/, ''), { recursive: true });
       await writeFile(`${place}/${name}/${path}`, text);
@@ -95,6 +97,19 @@ describe('programs of skills', function () {
           if (sandbox === 'auto') expect(JSON.parse(alone.results[1] ?? '')).to.deep.include({ sum: 5 });
           else expect(alone.results[1]).to.include('no sandbox works on this machine').and.include('shell = ["*"]');
         });
+
+      it('Q1 Q2 are modules of WebAssembly, which need neither a shell nor a sandbox', async () => {
+        const toml = tomlOf('echoes', 'WASM', 'main.wasm');
+        await install('echoes', { 'skill.toml': toml, 'main.wasm': moduleNamed('echo') });
+        await install('rounds', { 'skill.toml': toml.replaceAll('echoes', 'rounds'), 'main.wasm': probeModule() });
+        await install('lasts', { 'skill.toml': toml.replaceAll('echoes', 'lasts').replace('timeout_secs = 1', 'timeout_secs = 0.2\nfuel = 2000000000'), 'main.wasm': probeModule() });
+        await install('seeks', { 'skill.toml': toml.replaceAll('echoes', 'seeks'), 'main.wasm': moduleNamed('reads'), 'words.txt': 'ahoy' });
+        const { results } = await ask(bare, { name: 'skill_echoes_add', args: { a: 2, b: 3 } }, ...['rounds', 'lasts', 'seeks'].map((name) => ({ name: `skill_${name}_add`, args: {} })));
+        expect(JSON.parse(results[0] ?? '')).to.deep.equal({ tool: 'add', input: { a: 2, b: 3 }, config: { unit: 'apples' } });
+        expect(results.slice(1)).to.deep.equal(['Error: The program was ended: it used up its fuel of 1000000.', 'Error: The program was ended after 0.2 s.', '{"ok":"ahoy"}']);
+        const { body } = await owner.get('/api/security');
+        expect(JSON.stringify(body)).to.include('was ended by its fuel, and by its deadline');
+      });
 
       it('N1 are read by commands that name their folder, for reading alone, where the agent has the skill', async () => {
         const text = (name: string): string => `---\nname: ${name}\ndescription: Says ${name}.\n---\nRun \`sh {baseDir}/scripts/say.sh\`.\n`;

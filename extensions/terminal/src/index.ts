@@ -6,6 +6,8 @@ import { terminalRoutes, terminalSocket } from './routes.js';
 import { createTerminals } from './terminals.js';
 import { createTmux } from './tmux.js';
 
+const LOOK_MS = 10_000;
+
 export default defineExtension({
   config: [TerminalSection],
   activate(ctx) {
@@ -35,12 +37,14 @@ export default defineExtension({
       closing: ctx.signal,
       home,
       shell,
+      idleMinutes: () => settings().idle_minutes,
       needsCode: async (actor) => (await approvals.value?.hasAuthenticator(actor)) ?? false,
       checkCode: async (actor, code) => approvals.value?.useCode(actor, code),
       note: async (actor, type, details) => void (await ctx.db.commit([ctx.events.event(AuditRecorded, auditFact(ctx, { type, actor, details }))])),
     });
     const deps = { config, auth, tmux, maxWindows: () => settings().max_windows };
     ctx.routes.add(...terminalRoutes(deps));
+    ctx.timers.every('end-idle-terminals', LOOK_MS, () => terminals.endIdle());
     ctx.sockets.add(terminalSocket(deps, terminals));
   },
 });

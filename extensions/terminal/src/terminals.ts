@@ -5,6 +5,7 @@
  * T3  What the client does not take is not read from the shell: output without end costs no memory.
  * T4  Whoever has an authenticator gives a code before the shell starts.
  * T5  Start and end are in the audit, with who and how long; what was typed is nowhere.
+ * T6  A terminal into which nothing is typed for as long as the settings say ends, with what runs in it.
  */
 import { type Actor, type ChildEnd, type Clock, type Connection, type Ids, isSvcError, type Logger, type Pty, type PtyHandle, type TerminalSize } from '@svc/api';
 import { terminalErrors } from './errors.js';
@@ -15,6 +16,7 @@ import type { Tmux } from './tmux.js';
 const PAUSE_ABOVE_BYTES = 262_144;
 const RESUME_BELOW_BYTES = 65_536;
 const LOOK_AGAIN_MS = 10;
+const MINUTE_MS = 60_000;
 
 export interface TerminalsDeps {
   readonly pty: Pty;
@@ -25,6 +27,8 @@ export interface TerminalsDeps {
   readonly closing: AbortSignal;
   readonly home: string;
   shell(): string;
+  /** 0: none. */
+  idleMinutes(): number;
   /** Whether this person gives a code first. */
   needsCode(actor: Actor): Promise<boolean>;
   /** Throws where the code is wrong. */
@@ -33,6 +37,9 @@ export interface TerminalsDeps {
 }
 
 interface Terminal {
+  readonly conn: Connection;
+  /** The last frame of the client, on the clock that only goes forward. */
+  usedAt: number;
   pty: PtyHandle | undefined;
   /** Of tmux, where it shows a window. */
   session: string | undefined;
@@ -47,6 +54,8 @@ export interface Terminals {
   opened(conn: Connection): Promise<void>;
   message(conn: Connection, text: string): Promise<void>;
   closed(conn: Connection): Promise<void>;
+  /** T6. */
+  endIdle(): void;
 }
 
 export const createTerminals = (deps: TerminalsDeps): Terminals => {
@@ -55,6 +64,8 @@ export const createTerminals = (deps: TerminalsDeps): Terminals => {
     opened: async (conn) => {
       const { cols, rows } = conn.state as Partial<TerminalSize>;
       const terminal: Terminal = {
+        conn,
+        usedAt: deps.clock.mono(),
         pty: undefined,
         session: undefined,
         size: { cols: cols ?? DEFAULT_SIZE.cols, rows: rows ?? DEFAULT_SIZE.rows },
@@ -70,6 +81,7 @@ export const createTerminals = (deps: TerminalsDeps): Terminals => {
       const terminal = open.get(conn.id);
       // Its shell ended with the generation that started it.
       if (!terminal) return conn.close(1012, 'the terminal was restarted; connect again');
+      terminal.usedAt = deps.clock.mono();
       await take(deps, conn, terminal, frameOf(text));
     },
     closed: async (conn) => {
@@ -78,6 +90,17 @@ export const createTerminals = (deps: TerminalsDeps): Terminals => {
       if (!terminal) return;
       terminal.isClosed = true;
       await terminal.pty?.kill();
+    },
+    endIdle: () => {
+      const minutes = deps.idleMinutes();
+      if (minutes === 0) return;
+      const since = deps.clock.mono() - minutes * MINUTE_MS;
+      for (const { conn, isClosed, usedAt } of open.values()) {
+        if (isClosed || usedAt > since) continue;
+        const { code, hint, message } = terminalErrors.idle(minutes);
+        conn.send({ type: 'error', content: message, code, hint });
+        conn.close(1000, 'nothing was typed');
+      }
     },
   };
 };

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestHttp, type TestKernel } from '@svc/testing';
+import { systemClock, virtualClock } from '@svc/platform/clock/clock';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 import { createOutputFrames } from '../src/frames.js';
@@ -206,6 +207,35 @@ describe('the terminal', function () {
     expect(frames(Buffer.from([0xff, 0x41]))).to.deep.equal({ type: 'output', data: '/0E=', binary: true });
     expect(frames(Buffer.from([0xf0, 0x9f]))).to.equal(undefined);
     expect(frames(Buffer.from([0x98, 0x80]))).to.deep.equal({ type: 'output', data: '😀' });
+  });
+});
+
+describe('a terminal that nobody uses', function () {
+  this.timeout(120_000);
+  after(() => stopTestKernels());
+
+  it('T6 ends after the minutes of the settings, with what runs in it; one that is used stays', async () => {
+    const clock = virtualClock(systemClock().now());
+    const { http } = await bootTestKernel({ clock, config: config('[terminal]\nenabled = true\nshell = "/bin/bash"\nidle_minutes = 5\n'), key: KEYS.owner });
+    const open = async () => {
+      const ws = new WebSocket(`${http.url.replace('http', 'ws')}/api/terminal/ws`, { headers: { authorization: `Bearer ${KEYS.owner}` } });
+      const frames: Frame[] = [];
+      ws.on('message', (data) => frames.push(JSON.parse(String(data))));
+      const closed = new Promise<number>((resolve) => ws.on('close', (code) => resolve(code)));
+      const { pid } = await eventually(() => frames.find(({ type }) => type === 'started'), 'a frame started');
+      return { ws, frames, closed, pid: Number(pid) };
+    };
+    const [idle, used] = [await open(), await open()];
+    await clock.advance(4 * 60_000);
+    used.ws.send(JSON.stringify({ type: 'input', data: 'echo used=$((1+1))\r' }));
+    await eventually(() => used.frames.find(({ type, data }) => type === 'output' && String(data).includes('used=2')), 'what was typed');
+    await clock.advance(70_000);
+    expect(await idle.closed).to.equal(1000);
+    expect(idle.frames.at(-1)).to.include({ type: 'error', code: 'terminal_idle' });
+    await eventually(() => !isAlive(idle.pid), 'the end of the shell');
+    expect([used.ws.readyState, isAlive(used.pid)]).to.deep.equal([WebSocket.OPEN, true]);
+    used.ws.close();
+    await used.closed;
   });
 });
 

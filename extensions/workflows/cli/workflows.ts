@@ -80,12 +80,12 @@ const run = async (cli: Cli, id: string, said: string | undefined, isWatching: b
 
 /** Each step once when it begins and once when it ends; ends with the run, or where it waits for a person. */
 const watch = async (cli: Cli, daemon: DaemonClient, runId: string): Promise<ExitCode> => {
-  const told = new Map<string, string>();
+  const printed = new Map<string, string>();
   for (;;) {
     const run = await daemon.call('getWorkflowRun', { run_id: runId });
     for (const step of run.step_results) {
-      if (told.get(step.step_name) === step.state) continue;
-      told.set(step.step_name, step.state);
+      if (printed.get(step.step_name) === step.state) continue;
+      printed.set(step.step_name, step.state);
       cli.out.line(lineOf(step));
     }
     if (OVER.has(run.state)) return ended(cli, run);

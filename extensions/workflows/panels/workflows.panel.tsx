@@ -30,6 +30,7 @@ import {
   useState,
 } from '@svc/kit';
 import { WorkflowGraph } from './workflows/graph.js';
+import { TemplateForm } from './workflows/template-form.js';
 import { t } from './workflows/words.js';
 
 type Workflow = OutputOf<'listWorkflows'>['workflows'][number];
@@ -57,6 +58,7 @@ const Moment = ({ at }: { at: string }) => (
 
 const All = () => {
   const [isCreating, setCreating] = useState(false);
+  const [isChoosing, setChoosing] = useState(false);
   const all = useLoaded('workflows', (signal) => daemon.call('listWorkflows', {}, { signal }));
   const asked = useLoaded('workflow questions', (signal) => daemon.call('listWorkflowQuestions', {}, { signal }));
   const reload = (): void => {
@@ -71,9 +73,14 @@ const All = () => {
         note={t('note')}
         actions={
           may('workflows.write') && (
-            <Button kind="primary" icon="plus" onPress={() => setCreating(true)}>
-              {t('create')}
-            </Button>
+            <>
+              <Button icon="list-tree" onPress={() => setChoosing(true)}>
+                {t('from_template')}
+              </Button>
+              <Button kind="primary" icon="plus" onPress={() => setCreating(true)}>
+                {t('create')}
+              </Button>
+            </>
           )
         }
       />
@@ -95,6 +102,7 @@ const All = () => {
           }
         </Shown>
       </PanelBody>
+      {isChoosing && <TemplateForm onClose={() => setChoosing(false)} onSaved={reload} />}
       {isCreating && <CreateForm onClose={() => setCreating(false)} onSaved={reload} />}
     </>
   );

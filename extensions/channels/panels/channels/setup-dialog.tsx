@@ -1,5 +1,6 @@
 /** Setting a channel up: its steps, its fields, and those that few people need. */
 import { daemon, FormDialog, notify, type OutputOf, Select, TextField, useState } from '@svc/kit';
+import { stepsOf } from './steps.js';
 import { t } from './words.js';
 
 export type Channel = OutputOf<'listChannels'>['channels'][number];
@@ -26,7 +27,7 @@ export const SetupDialog = ({ channel, onDone, onClose }: { channel: Channel; on
   return (
     <FormDialog title={t(channel.configured ? 'change_named' : 'set_up_named', { name: channel.display_name })} action={t('save')} onSubmit={submit} onClose={onClose} canSubmit={isComplete}>
       <ol>
-        {channel.setup_steps.map((step) => (
+        {stepsOf(channel).map((step) => (
           <li key={step}>{step}</li>
         ))}
       </ol>

@@ -1,5 +1,5 @@
 /** What an adapter is: how one platform is listened to and written to. */
-import type { Clock, ExtensionContext, Logger, SecretRef } from '@svc/api';
+import type { Clock, ExtensionContext, Logger, Req, SecretRef } from '@svc/api';
 import type { Account } from '../account.js';
 import type { Format } from '../document/formats.js';
 
@@ -82,12 +82,18 @@ export interface Connection extends AdapterTools {
   secret(field: string): SecretRef;
   /** The platform answered just now. */
   alive(): void;
-  /** Durable when this resolves; the platform may forget the message then. */
-  receive(message: Incoming): Promise<void>;
+  /** True for a message that is new. Durable when this resolves; the platform may forget the message then. */
+  receive(message: Incoming): Promise<boolean>;
   /** Durable when this resolves. An edit counts until the agent is asked; a deletion ends what the message began. */
   change(message: Changed): Promise<void>;
   /** Stores where reading goes on, where no message says so: at the first connection, and behind several messages at once. */
   remember(place: string): Promise<void>;
+}
+
+/** What the platform reads in answer to what it sent; `challenge` is given back where it asks whose address it is. */
+export interface Accepted {
+  readonly status: 'accepted' | 'duplicate' | 'ignored';
+  readonly challenge?: string;
 }
 
 export interface Adapter {
@@ -115,6 +121,8 @@ export interface Adapter {
   fault?(fields: Readonly<Record<string, unknown>>): string | undefined;
   /** Listens until the signal aborts; throws where the platform does not let it. Left out: it is called by others. */
   connect?(connection: Connection): Promise<void>;
+  /** Takes what comes to `/api/channels/NAME/webhook`, by the platform's own signature. Throws `channels_bad_signature`, `channels_bad_message`. */
+  accept?(connection: Connection, headers: Req['headers'], body: Uint8Array): Promise<Accepted>;
   /** The id that the platform gave to the message. Throws a ChannelFault. */
   send(connection: Connection, message: Outgoing): Promise<string | undefined>;
   /** Left out: the name of the file is sent. Throws a ChannelFault. */

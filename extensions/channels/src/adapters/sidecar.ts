@@ -4,6 +4,7 @@
  * D1  Stored values reach the environment of this one child and nothing else.
  * D2  A line that is no event is counted and dropped; one of more than 64 MiB ends the program.
  * D3  A program that ends, or does not say `ready` in time, is started again by the supervisor; what it wrote on standard error last is the reason.
+ * D4  What it says of a sign-in by QR code is shown where WhatsApp is signed in to, if it is its gateway.
  */
 import type { ChildHandle } from '@svc/api';
 import { envSecret } from '../account.js';
@@ -23,7 +24,17 @@ interface Event {
 interface Program {
   readonly child: ChildHandle;
   isReady: boolean;
-  qr: Readonly<Record<string, unknown>> | undefined;
+  signIn: SignIn | undefined;
+}
+
+/** How far a sign-in by QR code is, as the program says it. */
+export interface SignIn {
+  /** Another one for each start of the program. */
+  readonly session: string;
+  readonly status: string;
+  /** What the code says, or its picture. */
+  readonly code?: string | undefined;
+  readonly message?: string | undefined;
 }
 
 /** Those that run in this daemon, by channel. */
@@ -50,7 +61,7 @@ const started = async (connection: Connection): Promise<Program> => {
     ownerKey: `channel:${account.name}`,
     isUnconfined: true,
   });
-  return { child, isReady: false, qr: undefined };
+  return { child, isReady: false, signIn: undefined };
 };
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined);
@@ -86,9 +97,15 @@ const handled = async (connection: Connection, program: Program, { method, param
     const message = incomingOf(connection, given);
     if (message) await connection.receive(message);
   } else if (method === 'error') connection.log.warn('A sidecar reports an error.', { channel: connection.account.name, why: String(given.message ?? '').slice(0, MAX_SAID) });
-  else if (method === 'qr_ready') program.qr = { status: 'pending', ...given };
-  else if (method === 'qr_status') program.qr = { ...program.qr, ...given };
+  else if (method === 'qr_ready' || method === 'qr_status') program.signIn = signInWith(program.signIn ?? { session: connection.ids.uuid(), status: 'pending' }, given);
 };
+
+const signInWith = ({ session, ...before }: SignIn, { status, qr_code: code, message }: Readonly<Record<string, unknown>>): SignIn => ({
+  session,
+  status: textOf(status) ?? (code === undefined ? before.status : 'pending'),
+  code: textOf(code) ?? before.code,
+  message: textOf(message)?.slice(0, MAX_SAID),
+});
 
 /** The last it wrote on standard error. */
 const lastWords = (child: ChildHandle): (() => string) => {
@@ -99,7 +116,7 @@ const lastWords = (child: ChildHandle): (() => string) => {
   return () => said.trim().split('\n').at(-1) ?? '';
 };
 
-export const qrOf = (name: string): Readonly<Record<string, unknown>> | undefined => programs.get(name)?.qr;
+export const signInOf = (name: string): SignIn | undefined => programs.get(name)?.signIn;
 
 export const sidecar: Adapter = {
   id: 'sidecar',

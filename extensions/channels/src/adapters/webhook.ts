@@ -25,7 +25,7 @@ const signatureOf = async ({ secrets, secret }: Pick<Connection, 'secrets' | 'se
   return `sha256=${Buffer.from(digest).toString('hex')}`;
 };
 
-const isEqual = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
+export const isEqual = (a: string, b: string): boolean => a.length === b.length && timingSafeEqual(Buffer.from(a), Buffer.from(b));
 
 interface Body {
   readonly sender_id?: unknown;
@@ -37,7 +37,7 @@ interface Body {
 }
 
 /** What a request says, once its signature holds; undefined for an empty message. Throws `channels_bad_signature`, `channels_bad_message`. */
-export const acceptedWebhook = async (connection: Pick<Connection, 'secrets' | 'secret' | 'clock' | 'ids' | 'account'>, headers: Req['headers'], body: Uint8Array): Promise<Incoming | undefined> => {
+const acceptedWebhook = async (connection: Pick<Connection, 'secrets' | 'secret' | 'clock' | 'ids' | 'account'>, headers: Req['headers'], body: Uint8Array): Promise<Incoming | undefined> => {
   const given = headers['x-webhook-signature'] ?? '';
   if (!isEqual(given.toLowerCase(), await signatureOf(connection, body))) throw channelErrors.bad_signature('its signature does not fit');
   const stamp = headers['x-webhook-timestamp'];
@@ -66,7 +66,7 @@ export const acceptedWebhook = async (connection: Pick<Connection, 'secrets' | '
   };
 };
 
-const readBody = (body: Uint8Array): Body => {
+export const readBody = (body: Uint8Array): Body => {
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Body;
@@ -93,6 +93,10 @@ export const webhook: Adapter = {
   steps: ['Choose a long random text as the secret.', 'Enter the address that answers are sent to, if you want them.', 'Send messages to the endpoint of this channel, signed with the secret.'],
   origins: () => [],
   fault: ({ callback_url: url }) => (url === undefined || /^https?:\/\/[^\s/]+/.test(String(url)) ? undefined : 'callback_url is not an address'),
+  accept: async (connection, headers, body) => {
+    const message = await acceptedWebhook(connection, headers, body);
+    return { status: message === undefined ? 'ignored' : (await connection.receive(message)) ? 'accepted' : 'duplicate' };
+  },
   send: async (connection, { key, chat, text, facts }) => {
     const url = callbackOf(connection.account);
     if (url === '') throw new ChannelFault('the channel has no callback_url', 'Set callback_url to receive answers.', 'never');

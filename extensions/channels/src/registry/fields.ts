@@ -12,7 +12,7 @@ export interface FieldSpec {
 const SPECS: Readonly<Record<string, string>> = {
   telegram: 'bot_token_env:s*=TELEGRAM_BOT_TOKEN, allowed_users:l~, poll_interval_secs:n~, api_url:t~',
   discord: 'bot_token_env:s*=DISCORD_BOT_TOKEN, allowed_guilds:l~, allowed_users:l~, intents:n~, api_url:t~',
-  slack: 'app_token_env:s*=SLACK_APP_TOKEN, bot_token_env:s*=SLACK_BOT_TOKEN, allowed_channels:l~, api_url:t~',
+  slack: 'app_token_env:s*=SLACK_APP_TOKEN, bot_token_env:s*=SLACK_BOT_TOKEN, allowed_channels:l~, api_url:t~, signing_secret_env:s~',
   whatsapp: 'access_token_env:s~=WHATSAPP_ACCESS_TOKEN, phone_number_id:t~, verify_token_env:s~=WHATSAPP_VERIFY_TOKEN, webhook_port:n~',
   signal: 'api_url:t*, phone_number:t*',
   matrix: 'access_token_env:s*=MATRIX_ACCESS_TOKEN, homeserver_url:t*, user_id:t~, allowed_rooms:l~, allowed_users:l~',

@@ -1,12 +1,12 @@
 /** Channels over HTTP: what there is, setting one up, testing it, and messages that come by HTTP. */
-import { type Clock, type Events, type Ids, Nullable, OneOf, reply, type RouteDecl, routeGroup, type Secrets, Type } from '@svc/api';
+import { type Clock, type Events, type Ids, OneOf, reply, type RouteDecl, routeGroup, type Secrets, Type } from '@svc/api';
 import type { Accounts } from '../accounts.js';
 import { ChannelFault } from '../adapters/adapter.js';
-import { acceptedWebhook } from '../adapters/webhook.js';
 import { channelErrors } from '../errors.js';
 import { isClosed, PLATFORMS } from '../registry/registry.js';
 import { Channel, type ChannelRows, configuredOr } from '../rows.js';
 import type { Supervisor } from '../supervisor.js';
+import { whatsappRoutes } from './whatsapp.js';
 
 export interface ChannelRouteDeps {
   readonly rows: ChannelRows;
@@ -59,8 +59,7 @@ export const channelRoutes = (deps: ChannelRouteDeps): RouteDecl[] => [
   sidecarConfigure(deps),
   test(deps),
   reload(deps),
-  qrStart(),
-  qrStatus(),
+  ...whatsappRoutes(deps),
   inbound(deps),
 ];
 
@@ -255,37 +254,6 @@ const reload = ({ supervisor }: ChannelRouteDeps): RouteDecl =>
     handler: async () => reply(200, { status: 'ok' as const, started: await supervisor.restart() }),
   });
 
-const WITHOUT_GATEWAY = 'svc has no gateway for WhatsApp Web. Connect WhatsApp with a program of your own under [[sidecar_channels]], or use the Cloud API of Meta with a webhook.';
-
-const qrStart = (): RouteDecl =>
-  route({
-    id: 'startWhatsappQr',
-    method: 'POST',
-    path: '/api/channels/whatsapp/qr/start',
-    summary: 'Start signing in to WhatsApp by QR code',
-    description: 'Needs a gateway for WhatsApp Web. Without one the answer is `available: false`, and says what to do.',
-    permission: 'channels.admin',
-    cost: COST,
-    responses: {
-      200: Type.Object({ available: Type.Boolean(), connected: Type.Boolean(), qr_data_url: Nullable(Type.String()), session_id: Nullable(Type.String()), message: Type.String() }),
-    },
-    handler: () => reply(200, { available: false, connected: false, qr_data_url: null, session_id: null, message: WITHOUT_GATEWAY }),
-  });
-
-const qrStatus = (): RouteDecl =>
-  route({
-    id: 'getWhatsappQrStatus',
-    method: 'GET',
-    path: '/api/channels/whatsapp/qr/status',
-    summary: 'Get how far a sign-in to WhatsApp is',
-    description: 'There is a sign-in only after `POST /api/channels/whatsapp/qr/start` answered with a `session_id`.',
-    query: Type.Object({ session_id: Type.Optional(Type.String({ maxLength: 200, format: 'uuid' })) }),
-    responses: { 200: Type.Object({ status: OneOf(['pending', 'scanned', 'authenticated']), connected: Type.Boolean(), expired: Type.Boolean(), message: Type.String() }) },
-    handler: () => {
-      throw channelErrors.no_qr_session();
-    },
-  });
-
 const inbound = (deps: ChannelRouteDeps): RouteDecl =>
   route({
     id: 'receiveChannelWebhook',
@@ -293,7 +261,7 @@ const inbound = (deps: ChannelRouteDeps): RouteDecl =>
     path: '/api/channels/{name}/webhook',
     summary: 'Send a message to an agent by a signed webhook',
     description:
-      'The body is JSON: `message`, `sender_id`, and perhaps `sender_name`, `thread_id`, `is_group`, `metadata`. Needs no API key. `X-Webhook-Signature: sha256=<hex>` is the HMAC-SHA256 of the exact bytes of the body under the secret of the channel; `X-Webhook-Timestamp`, in milliseconds, may differ by five minutes. The same `metadata.message_id` is one message. The answer goes to `callback_url`.',
+      'The body is JSON: `message`, `sender_id`, and perhaps `sender_name`, `thread_id`, `is_group`, `metadata`. Needs no API key. `X-Webhook-Signature: sha256=<hex>` is the HMAC-SHA256 of the exact bytes of the body under the secret of the channel; `X-Webhook-Timestamp`, in milliseconds, may differ by five minutes. The same `metadata.message_id` is one message. The answer goes to `callback_url`. `slack` is the Request URL for events of Slack, with its own signature by the signing secret of the app.',
     auth: 'public',
     cost: COST,
     permission: 'channels.write',
@@ -303,15 +271,16 @@ const inbound = (deps: ChannelRouteDeps): RouteDecl =>
     headers: Type.Object({
       'X-Webhook-Signature': Type.Optional(Type.String({ description: 'sha256= and 64 hexadecimal digits' })),
       'X-Webhook-Timestamp': Type.Optional(Type.String({ description: 'Milliseconds since 1970' })),
+      'X-Slack-Signature': Type.Optional(Type.String({ description: 'v0= and 64 hexadecimal digits, of Slack' })),
+      'X-Slack-Request-Timestamp': Type.Optional(Type.String({ description: 'Seconds since 1970, of Slack' })),
     }),
     errors: [403, 409],
-    responses: { 200: Type.Object({ status: OneOf(['accepted', 'duplicate', 'ignored']) }) },
-    handler: async ({ params, body, headers }) => {
-      if (params.name !== 'webhook') throw channelErrors.not_found(params.name);
+    responses: { 200: Type.Object({ status: OneOf(['accepted', 'duplicate', 'ignored']), challenge: Type.Optional(Type.String({ description: 'What Slack sent to see whose address it is' })) }) },
+    handler: async ({ params, body, headers, signal }) => {
+      const adapter = deps.accounts.adapterOf(params.name);
+      if (!adapter.accept) throw channelErrors.not_found(params.name);
       const account = configuredOr(await deps.accounts.find(params.name), params.name);
-      const connection = { account, secrets: deps.secrets, clock: deps.clock, ids: deps.ids, secret: (field: string) => deps.accounts.secretOf(account.name, field, account) };
-      const message = await acceptedWebhook(connection, headers, body as unknown as Uint8Array);
-      if (!message) return reply(200, { status: 'ignored' as const });
-      return reply(200, { status: (await deps.supervisor.receive(account, message)) ? ('accepted' as const) : ('duplicate' as const) });
+      const connection = deps.supervisor.connectionTo(account, adapter, AbortSignal.any([signal, deps.closing]), await deps.supervisor.placeOf(account.name));
+      return reply(200, await adapter.accept(connection, headers, body as unknown as Uint8Array));
     },
   });

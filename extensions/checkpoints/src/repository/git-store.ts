@@ -11,10 +11,14 @@ export const MAIN = 'refs/heads/main';
 export const LATEST = 'refs/svc/latest';
 const AUTHOR = { name: 'svc', email: 'svc@localhost', timezoneOffset: 0 };
 
+/** Of a disk: what a small file fills. */
+const BLOCK = 4_096;
+
 /** Files of the repository are whole or not there: a kill in the middle leaves no object that cannot be read. */
-const whole = {
+const wholeFiles = (wrote: (bytes: number) => void) => ({
   ...fs.promises,
   writeFile: async (path: string, data: Uint8Array | string, options?: object) => {
+    wrote(Math.ceil(data.length / BLOCK) * BLOCK);
     const temporary = `${path}.${process.pid}.tmp`;
     try {
       await writeFile(temporary, data, options);
@@ -24,7 +28,7 @@ const whole = {
       throw error;
     }
   },
-};
+});
 
 export interface Leaf {
   readonly mode: Mode;
@@ -34,6 +38,8 @@ export interface Leaf {
 /** One use of a repository; its cache ends with it. */
 export interface Store {
   readonly gitdir: string;
+  /** Bytes of the disk that this use has filled. */
+  written(): number;
   /** Makes the repository when there is none. */
   init(): Promise<void>;
   exists(): boolean;
@@ -57,10 +63,15 @@ export interface Store {
 }
 
 export const openStore = ({ gitdir }: Pick<Place, 'gitdir'>): Store => {
-  const base = { fs: { promises: whole }, gitdir, cache: {} };
+  let written = 0;
+  const files = wholeFiles((bytes) => {
+    written += bytes;
+  });
+  const base = { fs: { promises: files }, gitdir, cache: {} };
   const readTree = async (oid: string): Promise<TreeEntry[]> => (await git.readTree({ ...base, oid })).tree;
   const store: Store = {
     gitdir,
+    written: () => written,
     init: async () => {
       await git.init({ ...base, dir: dirname(gitdir), bare: true, defaultBranch: 'main' });
     },

@@ -4,6 +4,7 @@
  * C1  Only svc's own repository is written: the folder's own .git is never opened.
  * C2  Names that git refuses to read stay out: one of them in a tree makes the whole repository unreadable.
  * C3  Excluded folders, files of more than 50 KB, and what is no file or link are left out, and named.
+ * C4  Bytes are bounded, not entries: of names, of what one call adds, and of the repository.
  */
 
 /** Real paths of both; `folder` needs not exist. */
@@ -18,6 +19,10 @@ export const MAX_FILE_BYTES = 50 * 1024;
 export const BROKEN_ENDS: readonly string[] = ['.broken', '.broken-2', '.broken-3', '.broken-4', '.broken-5'];
 /** Entries of a working folder that are looked at. */
 export const MAX_ENTRIES = 50_000;
+/** Of their names together: what is known of a folder is stored beside the repository. */
+export const MAX_LOOK_BYTES = 8 * 1024 * 1024;
+/** Of names and contents that one call adds to a repository. */
+export const MAX_TAKEN_BYTES = 64 * 1024 * 1024;
 
 /** The interface's list: folders of these names are skipped wherever they are. */
 const EXCLUDED_FOLDERS = new Set(['node_modules', 'target', '.venv', 'venv', 'env', '.git', '__pycache__', 'dist', 'build']);

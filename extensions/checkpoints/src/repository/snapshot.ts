@@ -8,10 +8,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Plain } from '@svc/api';
-import type { FollowChanges, LeftOutPath, TakeSnapshot, Taken } from '../workers/operations.js';
+import type { FollowChanges, Followed, LeftOutPath, TakeSnapshot, Taken } from '../workers/operations.js';
 import { comparedLooks, lastLook, noteChanges, storeLook } from './command-changes.js';
 import { LATEST, type Leaf, MAIN, openStore, type Store } from './git-store.js';
-import { exclusionOf } from './place.js';
+import { bytesOf } from './compaction.js';
+import { exclusionOf, MAX_TAKEN_BYTES } from './place.js';
 import { type Look, lookAt, readState } from './working-folder.js';
 
 type TakeInput = Plain<(typeof TakeSnapshot)['input']>;
@@ -33,18 +34,25 @@ export const take = async (input: TakeInput): Promise<Taken> => {
   await store.setRef(MAIN, commit);
   await store.setRef(LATEST, commit);
   if (look && command !== null) storeLook(gitdir, command, look);
-  return { commit, left_out: leftOut.filter(({ path }) => paths.includes(path)), objects: looseObjects(gitdir), moved_aside: null, is_followed: command === null || look !== undefined };
+  return {
+    commit,
+    left_out: leftOut.filter(({ path }) => paths.includes(path)),
+    objects: looseObjects(gitdir),
+    bytes: input.is_first ? bytesOf(gitdir) : store.written(),
+    moved_aside: null,
+    is_followed: command === null || look !== undefined,
+  };
 };
 
-export const follow = async ({ gitdir, folder, paths, command, tool, atMs }: FollowInput): Promise<{ created: number; changed: number; removed: number }> => {
+export const follow = async ({ gitdir, folder, paths, command, tool, atMs }: FollowInput): Promise<Followed> => {
   const store = openStore({ gitdir });
   const parent = await store.ref(MAIN);
-  if (parent === undefined) return { created: 0, changed: 0, removed: 0 };
+  if (parent === undefined) return { created: 0, changed: 0, removed: 0, bytes: 0, left_out: 0 };
   const start = await startTree(store, parent);
   const before = command === null ? undefined : lastLook(gitdir, command);
   const after = before && lookAt(folder);
   const changes = before && after ? comparedLooks(before, after) : { created: [], changed: [], removed: [] };
-  const { leaves } = await leavesOf(store, folder, new Set([...paths, ...changes.created, ...changes.changed, ...changes.removed]));
+  const { leaves, leftOut } = await leavesOf(store, folder, new Set([...paths, ...changes.created, ...changes.changed, ...changes.removed]));
   if (leaves.size > 0) {
     const tree = await store.edit(start, leaves);
     await store.setRef(LATEST, await store.commit(tree, parent, `after ${tool}\n`, atMs));
@@ -53,7 +61,8 @@ export const follow = async ({ gitdir, folder, paths, command, tool, atMs }: Fol
     await noteChanges({ gitdir, commit: parent, tool, before, changes, isTracked: async (path) => start !== undefined && (await store.leaf(start, path)) !== undefined });
     storeLook(gitdir, command, after);
   }
-  return { created: changes.created.length, changed: changes.changed.length, removed: changes.removed.length };
+  const tooMuch = leftOut.filter(({ why }) => why === 'too_many').length;
+  return { created: changes.created.length, changed: changes.changed.length, removed: changes.removed.length, bytes: store.written(), left_out: tooMuch };
 };
 
 /** Undefined for a repository without a snapshot. */
@@ -74,13 +83,18 @@ const changedTracked = async (store: Store, tree: string | undefined, gitdir: st
 const leavesOf = async (store: Store, folder: string, paths: ReadonlySet<string>): Promise<{ leaves: Map<string, Leaf | null>; leftOut: LeftOutPath[] }> => {
   const leaves = new Map<string, Leaf | null>();
   const leftOut: LeftOutPath[] = [];
+  let bytes = 0;
   for (const path of paths) {
-    const why = exclusionOf(path);
+    bytes += Buffer.byteLength(path);
+    const why = bytes > MAX_TAKEN_BYTES ? 'too_many' : exclusionOf(path);
     if (why !== undefined) {
       leftOut.push({ path, why });
+      // The next call begins with it.
+      if (why === 'too_many') leaves.set(path, null);
       continue;
     }
     const state = readState(folder, path);
+    if (state.kind === 'file') bytes += state.data.byteLength;
     if (state.kind === 'left_out') leftOut.push({ path, why: state.why });
     // A version that is no longer what the folder has would be brought back as if it were.
     if (state.kind === 'file') leaves.set(path, { mode: state.mode, oid: await store.blob(state.data) });

@@ -21,7 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { isExcludedFolder, MAX_ENTRIES, MAX_FILE_BYTES } from './place.js';
+import { isExcludedFolder, MAX_ENTRIES, MAX_FILE_BYTES, MAX_LOOK_BYTES } from './place.js';
 
 export type Mode = '100644' | '100755' | '120000';
 
@@ -144,19 +144,21 @@ const writeFile = (path: string, mode: Mode, data: Uint8Array, bits: number): vo
 /** Size, time of change and inode of each file. A program can set the time of writing, and not this one: it also moves with the mode. */
 export type Look = Readonly<Record<string, string>>;
 
-/** Every file and link below the folder but excluded ones; undefined when there are more than are looked at. Other file systems that are mounted below are left out. */
+/** Every file and link below the folder but excluded ones; undefined when there are more than are looked at, or their names are longer together. Other file systems that are mounted below are left out. */
 export const lookAt = (folder: string): Look | undefined => {
   const found: Record<string, string> = Object.create(null) as Record<string, string>;
   const top = lstatSync(folder, { throwIfNoEntry: false });
   if (!top?.isDirectory()) return found;
   let count = 0;
+  let bytes = 0;
   const folders = [''];
   for (let relative = folders.pop(); relative !== undefined; relative = folders.pop()) {
     const prefix = relative === '' ? '' : `${relative}/`;
     for (const entry of entriesOf(join(folder, relative))) {
       count += 1;
-      if (count > MAX_ENTRIES) return undefined;
       const path = prefix + entry.name;
+      bytes += Buffer.byteLength(path);
+      if (count > MAX_ENTRIES || bytes > MAX_LOOK_BYTES) return undefined;
       if (entry.isDirectory()) {
         if (!isExcludedFolder(entry.name)) folders.push(path);
         continue;

@@ -8,8 +8,9 @@ const At = {
 };
 const Now = { atMs: Type.Number(), id: Type.String({ description: 'Unique; names temporary files' }) };
 
-export const Why = OneOf(['too_large', 'not_a_file', 'through_a_link', 'not_readable', 'excluded', 'bad_path', 'not_tracked', 'folder_in_place', 'disk_full', 'not_writable'], {
-  description: '`too_large`: more than 50 KB. `not_tracked`: svc had not written it before. `through_a_link`: a folder on the way is a link. `folder_in_place`: there is a folder of that name now.',
+export const Why = OneOf(['too_large', 'not_a_file', 'through_a_link', 'not_readable', 'excluded', 'bad_path', 'not_tracked', 'folder_in_place', 'disk_full', 'not_writable', 'too_many'], {
+  description:
+    '`too_large`: more than 50 KB. `not_tracked`: svc had not written it before. `through_a_link`: a folder on the way is a link. `folder_in_place`: there is a folder of that name now. `too_many`: one call changed more than 64 MB.',
 });
 export type Why = Plain<typeof Why>;
 export const LeftOutPath = Type.Object({ path: Path, why: Why });
@@ -22,10 +23,20 @@ const Taken = Type.Object({
   commit: Type.String(),
   left_out: Type.Array(LeftOutPath),
   objects: Type.Integer({ description: 'Loose objects, roughly: what says when to compact' }),
+  bytes: Type.Integer({ description: 'Of the repository with the first one of a process, then what this one added' }),
   moved_aside: Nullable(Type.String({ description: 'Where the repository went that could not be read' })),
   is_followed: Type.Boolean({ description: 'False where the folder has more entries than are looked at' }),
 });
 export type Taken = Plain<typeof Taken>;
+
+const Followed = Type.Object({
+  created: Type.Integer(),
+  changed: Type.Integer(),
+  removed: Type.Integer(),
+  bytes: Type.Integer(),
+  left_out: Type.Integer({ description: 'Because there were too many' }),
+});
+export type Followed = Plain<typeof Followed>;
 
 /** Before a tool writes `paths`, or runs a program (`command`: the id of the call). */
 export const TakeSnapshot = defineWorker('checkpoints.take', {
@@ -45,7 +56,7 @@ export const TakeSnapshot = defineWorker('checkpoints.take', {
 /** After it: what it wrote is tracked from now on. */
 export const FollowChanges = defineWorker('checkpoints.follow', {
   input: Type.Object({ op: Type.Literal('follow'), ...At, ...Now, paths: Type.Array(Path), command: Nullable(Type.String()), tool: Type.String() }),
-  output: Type.Union([Type.Object({ created: Type.Integer(), changed: Type.Integer(), removed: Type.Integer() }), Failed]),
+  output: Type.Union([Followed, Failed]),
 });
 
 export const RestoreFiles = defineWorker('checkpoints.restore', {

@@ -13,10 +13,13 @@ export interface StoredFile {
 }
 
 const NOT_WHAT_IT_SHOULD_BE: ReadonlySet<string> = new Set(['upload_type_mismatch', 'upload_type_unsupported', 'upload_empty']);
+/** Pictures of dots alone: others can hold scripts, or are none. */
+const PICTURES: ReadonlySet<string> = new Set(['png', 'jpg', 'webp', 'gif']);
 const MAX_WORDS = 40;
 
 /** A provider that sends something else has failed; a file without room is the caller's to solve. */
 export const storeFile = async (uploads: Pick<UploadsService, 'create'>, { actor, agentId }: Who, provider: string, about: { kind: string; prompt: string }, file: MadeFile): Promise<StoredFile> => {
+  if (about.kind === 'image' && !PICTURES.has(endingOf(file.data))) throw mediaErrors.upstream_failed(provider, 'what it sent is no image');
   try {
     const { id, filename, contentType } = await uploads.create(actor, {
       ...(agentId === '' ? {} : { agentId }),
@@ -47,6 +50,7 @@ const endingOf = (data: Uint8Array): string => {
   if (head.startsWith('\x89PNG')) return 'png';
   if (head.startsWith('\xff\xd8')) return 'jpg';
   if (head.startsWith('RIFF')) return head.endsWith('WEBP') ? 'webp' : 'wav';
+  if (head.startsWith('GIF8')) return 'gif';
   if (head.startsWith('OggS')) return 'ogg';
   if (head.startsWith('fLaC')) return 'flac';
   return head.slice(4, 8) === 'ftyp' ? 'mp4' : head.startsWith('\x1a\x45') ? 'webm' : 'mp3';

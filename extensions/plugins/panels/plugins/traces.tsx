@@ -4,6 +4,8 @@ import { t } from './words.js';
 
 export type Trace = OutputOf<'listPluginTraces'>['traces'][number];
 
+const isLost = (note: string | null): boolean => note?.includes('it has no effect') ?? false;
+
 export const Traces = ({ rows }: { rows: readonly Trace[] }) => {
   const [open, setOpen] = useState<string>();
   const shown = rows.find(({ trace_id: id }) => id === open);
@@ -27,7 +29,7 @@ export const Traces = ({ rows }: { rows: readonly Trace[] }) => {
               title: t('result'),
               cell: ({ error, message, note }: Trace) => (
                 <>
-                  <Badge tone={error === null ? (note === null ? 'good' : 'warn') : 'bad'}>{error ?? t(note === null ? 'ok' : 'no_effect')}</Badge>
+                  <Badge tone={error === null ? (isLost(note) ? 'warn' : 'good') : 'bad'}>{error ?? t(isLost(note) ? 'no_effect' : 'ok')}</Badge>
                   <div class="muted small-text">{message ?? note ?? ''}</div>
                 </>
               ),

@@ -2,7 +2,7 @@
 import { KEY_BEGINNING } from '@svc/api';
 
 const HEAD_CHARS = 2_000;
-const KEY = new RegExp(`${KEY_BEGINNING}[A-Za-z0-9_-]{6,}`, 'g');
+const KEY = new RegExp(`(?<![A-Za-z0-9])${KEY_BEGINNING}[A-Za-z0-9_-]{6,}`, 'g');
 const NAMED = /\b([A-Za-z0-9_-]*(?:key|secret|token|password|passwd|authorization)[A-Za-z0-9_-]*"?\s*[:=]\s*"?)(?:bearer\s+)?(?!-?[\d.]+[\s,;}\]])[^\s",;}]{4,}/gi;
 const PEM = /-----BEGIN [^-]+-----[\s\S]*?(?:-----END [^-]+-----|$)/g;
 

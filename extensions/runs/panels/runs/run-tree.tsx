@@ -1,6 +1,6 @@
 /** All that one run led to, as a tree. Nothing where it stands alone. */
-import { addressOf, daemon, Section, useFresh, useLoaded } from '@svc/kit';
-import { type ListedRun, nameOf, type Run, StateBadge } from './run-state.js';
+import { addressOf, Button, confirmed, count, daemon, needs, notify, Section, useFresh, useLoaded } from '@svc/kit';
+import { isActive, type ListedRun, nameOf, type Run, StateBadge } from './run-state.js';
 import { t } from './words.js';
 
 const MAX_RUNS = 200;
@@ -15,8 +15,24 @@ export const RunTree = ({ of }: { of: Run }) => {
   useFresh(loaded.reload, ['run']);
   const placed = treeOf(loaded.data?.runs ?? []);
   if (placed.length < 2) return null;
+  const going = placed.filter(({ run }) => isActive(run)).length;
+  const stopAll = async (): Promise<void> => {
+    if (!(await confirmed({ title: t('stop_all_title'), text: t('stop_all_text', { count: count(going) }), action: t('stop_all'), isDangerous: true }))) return;
+    await daemon.call('stopRun', { id: of.root_id });
+    notify(t('stopped_all'));
+    loaded.reload();
+  };
   return (
-    <Section title={t('tree')}>
+    <Section
+      title={t('tree')}
+      actions={
+        going > 0 && (
+          <Button kind="danger" small icon="circle-stop" {...needs('runs.send')} onPress={stopAll}>
+            {t('stop_all')}
+          </Button>
+        )
+      }
+    >
       <ul class="runs-tree">
         {placed.map(({ run, depth }) => (
           <li key={run.run_id} style={{ paddingInlineStart: `${depth}rem` }}>

@@ -25,6 +25,7 @@ import {
   useOffered,
 } from '@svc/kit';
 import { isActive, nameOf, type Run, shownName, StateBadge, tookOf, useNow } from './run-state.js';
+import { RunHooks } from './run-hooks.js';
 import { causeText, RunTree } from './run-tree.js';
 import { StepTable } from './step-table.js';
 import { Timeline } from './timeline.js';
@@ -91,6 +92,7 @@ export const RunView = ({ id }: { id: string }) => {
               <Timeline run={one} now={now} />
               {one.steps.length > 0 && <StepTable run={one} now={now} />}
               <RunTree of={one} />
+              {isOffered('plugins') && <RunHooks id={id} />}
               <About run={one} />
             </>
           )}

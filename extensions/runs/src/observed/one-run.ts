@@ -41,14 +41,16 @@ const stopRun = ({ journal, runs }: OneRunDeps): RouteDecl =>
     path: '/api/runs/{id}/stop',
     summary: 'Stop a run',
     description:
-      "Cancels an active or queued run, with all that it started: runs of other agents and other work. The agent's other runs continue. Text up to this point stays in the session. For a run that has ended, `stopped` is 0.",
+      "Cancels an active or queued run, with all that it started: runs of other agents and other work. The agent's other runs continue. Text up to this point stays in the session. For a run that has ended, `stopped` is 0. The `root_id` of a run, also that of a workflow or of a job, stops all that it led to.",
     permission: 'runs.send',
     cost: 5,
     params: RunPath,
     responses: { 200: Type.Object({ status: OneOf(['ok']), run_id: Type.String(), stopped: Type.Integer({ description: 'How many runs' }) }) },
     handler: async ({ actor, params }) => {
-      const run = await visibleRun(journal, actor, params.id);
-      return reply(200, { status: 'ok', run_id: run.id, stopped: await runs.stop(actor, { runId: run.id }, 'stopped by request') });
+      const run = await journal.get(actor, params.id.toLowerCase());
+      if (run === undefined || (run.kind !== RUN_KIND && run.rootId !== run.id)) throw runErrors.not_found(params.id);
+      const target = run.kind === RUN_KIND ? { runId: run.id } : { rootId: run.id };
+      return reply(200, { status: 'ok', run_id: run.id, stopped: await runs.stop(actor, target, 'stopped by request') });
     },
   });
 

@@ -34,6 +34,11 @@ export const t = words({
     state: 'State',
     why: 'Reason or answer',
     back: 'All schedules',
+    week: 'This week',
+    week_note: 'What fired in the last three days, and what is due in the next three.',
+    week_none: 'nothing',
+    week_more: '{count} more',
+    due: 'due',
   },
   zh: {
     title: '定时任务',
@@ -68,5 +73,10 @@ export const t = words({
     state: '状态',
     why: '原因或回答',
     back: '所有定时任务',
+    week: '本周',
+    week_note: '过去三天的触发记录与未来三天的计划。',
+    week_none: '无',
+    week_more: '另有 {count} 次',
+    due: '待触发',
   },
 });

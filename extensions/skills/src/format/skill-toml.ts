@@ -2,6 +2,7 @@
 import { parse } from '@iarna/toml';
 import { isTable } from '@svc/api';
 import { listOf, textOf } from './loose-lines.js';
+import { MAX_FUEL } from '../wasm/meter.js';
 import { nameOf, SkillFault } from './skill-file.js';
 
 export const RUNTIMES = ['PromptOnly', 'Python', 'Node', 'Wasm', 'Shell'] as const;
@@ -13,6 +14,10 @@ const RUNTIME_WORDS: Readonly<Record<string, Runtime>> = {
 };
 const DEFAULT_SECS = 120;
 const MAX_SECS = 600;
+const WASM_SECS = 30;
+const DEFAULT_FUEL = 1_000_000;
+const DEFAULT_MB = 16;
+const MAX_MB = 256;
 const MAX_TOOLS = 50;
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 
@@ -28,6 +33,9 @@ export interface SkillProgram {
   readonly entry: string;
   readonly tools: readonly ScriptTool[];
   readonly timeoutSecs: number;
+  /** Of a module of WebAssembly: some instructions each. */
+  readonly fuel: number;
+  readonly memoryMb: number;
   readonly env: readonly string[];
   /** Free-form settings that go into each call. */
   readonly config: Readonly<Record<string, unknown>>;
@@ -82,14 +90,22 @@ const programOf = (whole: Readonly<Record<string, unknown>>): SkillProgram => {
   if (runtime !== 'PromptOnly' && entry === '') throw new SkillFault(1, '[runtime] entry is missing');
   const needs = isTable(whole.requirements) ? whole.requirements : {};
   const tools = isTable(whole.tools) && Array.isArray(whole.tools.provided) ? whole.tools.provided.slice(0, MAX_TOOLS).map(toolOf) : [];
-  const secs = typeof needs.timeout_secs === 'number' ? needs.timeout_secs : Number(needs.timeout_secs ?? 0);
+  const [defaultSecs, maxSecs] = runtime === 'Wasm' ? [WASM_SECS, WASM_SECS] : [DEFAULT_SECS, MAX_SECS];
   return {
     ...{ runtime, entry, tools },
-    timeoutSecs: Math.min(MAX_SECS, secs > 0 ? secs : DEFAULT_SECS),
+    timeoutSecs: bounded(needs.timeout_secs, defaultSecs, maxSecs),
+    fuel: Math.floor(bounded(needs.fuel, DEFAULT_FUEL, MAX_FUEL)),
+    memoryMb: Math.ceil(bounded(needs.memory_mb, DEFAULT_MB, MAX_MB)),
     env: listOf(whole.env_passthrough).filter((name) => VARIABLE.test(name)),
     config: isTable(whole.config) ? whole.config : {},
     needsTools: listOf(needs.tools),
   };
+};
+
+/** Zero and what is no number stand for the default. */
+const bounded = (given: unknown, fallback: number, most: number): number => {
+  const value = Number(given ?? 0);
+  return Math.min(most, value > 0 ? value : fallback);
 };
 
 const toolOf = (entry: unknown): ScriptTool => {

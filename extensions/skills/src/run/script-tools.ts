@@ -12,6 +12,7 @@ import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import type { Assigned } from '../assigned.js';
 import type { ScriptTool } from '../format/skill-toml.js';
 import type { Entry, Library } from '../library.js';
+import { runWasmTool } from './wasm-tools.js';
 
 const MAX_OUTPUT_BYTES = 1024 * 1024;
 const MAX_STDERR_BYTES = 64 * 1024;
@@ -20,7 +21,7 @@ const NEVER_PASSED = /^(?:LD_|DYLD_|PYTHON(?:PATH|HOME|STARTUP)$|NODE_(?:OPTIONS
 const INTERPRETERS: Readonly<Record<string, string>> = { Python: 'python3', Node: 'node', Shell: 'bash' };
 
 export interface ScriptDeps {
-  readonly ctx: Pick<ExtensionContext, 'spawn' | 'sandbox' | 'secrets' | 'schemas' | 'tools'>;
+  readonly ctx: Pick<ExtensionContext, 'spawn' | 'sandbox' | 'secrets' | 'schemas' | 'tools' | 'workers' | 'clock' | 'log'>;
   readonly library: Library;
   readonly assigned: Assigned;
   readonly agents: Pick<AgentsService, 'get'>;
@@ -44,7 +45,7 @@ export const createScriptOffer = (deps: ScriptDeps): ScriptOffer => {
   const apply = async (): Promise<void> => {
     const all = deps.library
       .list()
-      .filter((entry) => deps.assigned.isOn(entry) && INTERPRETERS[entry.skill?.runtime ?? ''] !== undefined)
+      .filter((entry) => deps.assigned.isOn(entry) && (INTERPRETERS[entry.skill?.runtime ?? ''] !== undefined || entry.skill?.runtime === 'Wasm'))
       .flatMap((entry) => (entry.skill?.program?.tools ?? []).map((tool) => ({ entry, tool })));
     const names = await toolNames(
       'skill',
@@ -79,6 +80,7 @@ const asTool = (deps: ScriptDeps, name: string, entry: Entry, tool: ScriptTool):
     const now = deps.library.find(entry.name);
     if (!now || now.folder !== entry.folder) return { content: `The skill ${entry.name} was uninstalled or updated. Read it again.`, isError: true };
     if (manifest && !deps.assigned.has(manifest, entry.name)) return { content: `You have no skill "${entry.name}".`, isError: true };
+    if (entry.skill?.runtime === 'Wasm') return runWasmTool(deps, entry, tool, args as Readonly<Record<string, unknown>>, call);
     return runScript(deps, entry, tool, args as Readonly<Record<string, unknown>>, call);
   },
 });

@@ -1,5 +1,5 @@
 /**
- * Slack: an app in socket mode, in channels, threads and private chats. No public address is needed.
+ * Slack: an app in socket mode, in channels, threads and private chats. No public address is needed; with one, Slack can call svc instead.
  *
  * L1  In a channel, the answer to a mention stands in a thread below it, and what is written there goes on without a mention.
  */
@@ -8,6 +8,7 @@ import { type Account, textField } from '../../account.js';
 import { SLACK } from '../../document/formats.js';
 import { type Adapter, ChannelFault, type Connection } from '../adapter.js';
 import { faultOfStatus, request } from '../http.js';
+import { acceptSlack, beCalled, isCalled } from './events.js';
 import type { SlackBot } from './messages.js';
 import { createSlackReader } from './reader.js';
 import { playSocketMode } from './socket.js';
@@ -39,6 +40,10 @@ const listen = async (connection: Connection): Promise<void> => {
   connection.alive();
   const bot: SlackBot = { userId: self.user_id, botId: self.bot_id ?? '' };
   const reader = createSlackReader(connection, bot);
+  if (await isCalled(connection)) {
+    reader.catchUp();
+    return beCalled(connection);
+  }
   let lostAt = 0;
   while (!signal.aborted) {
     const begun = clock.now();
@@ -66,8 +71,10 @@ export const slack: Adapter = {
     'On the page OAuth & Permissions add the bot scopes app_mentions:read, channels:history, groups:history, im:history, mpim:history, channels:read, groups:read, im:read, mpim:read, chat:write, files:write and users:read.',
     'On the page Event Subscriptions add the bot events app_mention, message.channels, message.groups, message.im and message.mpim; on App Home allow messages to the app.',
     'Install the app, copy the bot token (xoxb-…), and paste both tokens here.',
+    'Where svc has a public https address, Slack can call it in place of Socket Mode: store the signing secret of the page Basic Information here, and enter the address with /api/channels/slack/webhook as the Request URL of Event Subscriptions.',
     'Invite the bot to a channel, or write to it, and allow yourself with the code that it answers.',
   ],
+  accept: acceptSlack,
   origins: originsOf,
   fault: ({ api_url: url }) => (url === undefined || /^https?:\/\/[^\s/]+/.test(String(url)) ? undefined : 'api_url is not an address'),
   connect: listen,
@@ -95,6 +102,7 @@ export const slack: Adapter = {
   },
   check: async (connection) => {
     const { user, team } = await slackCall<Self>(connection, 'auth.test', {});
+    if (await isCalled(connection)) return `Slack knows the bot ${user ?? ''} of ${team ?? 'the workspace'}. It calls /api/channels/slack/webhook.`;
     await slackCall(connection, 'apps.connections.open', {}, 'app_token_env');
     return `Slack knows the bot ${user ?? ''} of ${team ?? 'the workspace'}, and lets it use socket mode.`;
   },

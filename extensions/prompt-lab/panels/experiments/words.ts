@@ -1,0 +1,41 @@
+/** What the panel of experiments says. */
+import { words } from '@svc/kit';
+
+export const t = words({
+  en: {
+    arms: 'Arms',
+    arm: 'Arm',
+    winner: 'winner',
+    runs: 'Runs',
+    wins: 'Wins',
+    share: 'Share of wins',
+    interval: '95 % interval',
+    too_few: 'from 30 runs on',
+    cost: 'Cost',
+    time: 'Average time',
+    over_time: 'Over time',
+    course_of: 'Share of wins of {name}, all runs so far',
+    at_least: 'At least',
+    at_most: 'At most',
+    no_runs: 'No runs yet',
+    no_runs_text: 'Start the experiment and send messages to the agent.',
+  },
+  zh: {
+    arms: '分组',
+    arm: '分组',
+    winner: '胜出',
+    runs: '运行',
+    wins: '成功',
+    share: '成功率',
+    interval: '95 % 区间',
+    too_few: '30 次运行后显示',
+    cost: '费用',
+    time: '平均用时',
+    over_time: '随时间变化',
+    course_of: '{name} 的成功率（截至当时的全部运行）',
+    at_least: '至少',
+    at_most: '至多',
+    no_runs: '还没有运行',
+    no_runs_text: '开始实验并向智能体发送消息。',
+  },
+});
