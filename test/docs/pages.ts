@@ -10,7 +10,10 @@ export const ERRORS = 'kernel/cli/reference/errors.md';
 export const AGENT = 'kernel/cli/reference/agent-toml.md';
 export const SETTINGS = 'kernel/cli/reference/settings.md';
 export const COMING = 'kernel/cli/reference/coming-from.md';
-export const PAGES = [README, CLI, DEPLOYMENT, ERRORS, AGENT, SETTINGS, COMING];
+/** One task each; their snippets run in this order. */
+export const GUIDES = ['chat-uis', 'restrict-an-agent', 'costs', 'upgrade', 'another-machine'].map((name) => `kernel/cli/reference/${name}.md`);
+const [UPGRADE = '', ANOTHER_MACHINE = ''] = GUIDES.slice(3);
+export const PAGES = [README, CLI, DEPLOYMENT, ERRORS, AGENT, SETTINGS, COMING, ...GUIDES];
 
 export interface Snippet {
   readonly page: string;
@@ -50,4 +53,7 @@ export const NOT_RUN: ReadonlyArray<{ readonly page: string; readonly part: stri
   { page: DEPLOYMENT, part: 'svc backup create', why: 'no daemon runs beside this page; extensions/backup/test/backup-cli.test.ts types these commands' },
   { page: DEPLOYMENT, part: 'storage migrate --to', why: 'it needs a PostgreSQL server; test/lifecycle/storage-move.test.ts moves to one' },
   { page: DEPLOYMENT, part: 'git pull', why: 'it changes this very checkout' },
+  { page: UPGRADE, part: 'git pull', why: 'it changes this very checkout' },
+  { page: ANOTHER_MACHINE, part: 'svc stop', why: 'the snippets after it need the daemon; extensions/backup/test/backup-cli.test.ts stops it' },
+  { page: ANOTHER_MACHINE, part: 'svc backup restore', why: 'it needs a second machine; test/lifecycle restores a backup into another home' },
 ];

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { bootTestKernel, stopTestKernels } from '@svc/testing';
 import { expect } from 'chai';
-import { CLI, DEPLOYMENT, NOT_RUN, PAGES, README, type Snippet, snippetsOf } from './pages.js';
+import { CLI, DEPLOYMENT, GUIDES, NOT_RUN, PAGES, README, type Snippet, snippetsOf } from './pages.js';
 import { createShell, type SvcShell } from './svc-shell.js';
 
 const RUN = new Set(['sh', 'toml']);
@@ -39,6 +39,19 @@ describe('the snippets of the pages', () => {
       }
     });
   }
+
+  it('of the guides run one after the other, against one daemon', async function () {
+    this.timeout(120_000);
+    const shell = await freshShell();
+    const started = await shell.run('npx svc start');
+    expect(started.code, started.output).to.equal(0);
+    for (const snippet of GUIDES.flatMap(snippetsOf)) {
+      if (snippet.language === 'toml') writeFileSync(join(shell.folder, fileNameOf(snippet)), snippet.text);
+      if (snippet.language !== 'sh') continue;
+      const { code, output } = await shell.run(snippet.text);
+      expect(code, `${placeOf(snippet)}\n${output}`).to.equal(0);
+    }
+  });
 
   it(`of ${DEPLOYMENT} run before a daemon is started`, async function () {
     this.timeout(60_000);

@@ -1,10 +1,11 @@
 /** One turn: what was asked, what was done about it, and what came of it. */
-import { Button, CopyButton, count, dateTime, duration, Fold, Icon, IconButton, type JSX, may, memo, money, TextArea, useRef, useState } from '@svc/kit';
+import { addressOf, Button, CopyButton, count, dateTime, duration, Fold, Icon, IconButton, type JSX, LinkButton, may, memo, money, TextArea, useRef, useState } from '@svc/kit';
 import { AnswerText } from './answer-text.js';
 import type { Edits } from './drafts.js';
 import { Rating } from './rating.js';
 import { Recalled } from './recalled.js';
 import { Attachments } from './attachment.js';
+import { fixOf, hintOnPage } from './fixes.js';
 import { GOING_ON } from './live-run.js';
 import type { LiveRun, Part } from './live-run.js';
 import { Thoughts } from './thoughts.js';
@@ -152,22 +153,38 @@ const Waits = ({ turn: { live, run } }: { turn: Turn }) => {
   return id && may('approvals.read') ? <WaitingRequest key={id} id={id} /> : null;
 };
 
-const Failed = ({ error, hint, onRetry }: { error: string; hint?: string | undefined; onRetry: (() => unknown) | undefined }) => (
-  <div class="failure" role="alert">
-    <Icon name="circle-alert" />
-    <div class="grow">
-      <p>
-        <strong>{t('failed')}</strong> {error}
-      </p>
-      {hint && <p class="muted">{hint}</p>}
+interface FailedProps {
+  readonly error: string;
+  readonly hint?: string | undefined;
+  readonly code?: string | undefined;
+  readonly onRetry: (() => unknown) | undefined;
+}
+
+const Failed = ({ error, hint, code, onRetry }: FailedProps) => {
+  const fix = fixOf(code);
+  const said = hintOnPage(hint);
+  return (
+    <div class="failure" role="alert">
+      <Icon name="circle-alert" />
+      <div class="grow">
+        <p>
+          <strong>{t('failed')}</strong> {error}
+        </p>
+        {said && <p class="muted">{said}</p>}
+      </div>
+      {fix && (
+        <LinkButton small href={addressOf(fix.panel, [], fix.query)}>
+          {t(fix.label)}
+        </LinkButton>
+      )}
+      {onRetry && (
+        <Button small icon="rotate-ccw" onPress={onRetry}>
+          {t('retry')}
+        </Button>
+      )}
     </div>
-    {onRetry && (
-      <Button small icon="rotate-ccw" onPress={onRetry}>
-        {t('retry')}
-      </Button>
-    )}
-  </div>
-);
+  );
+};
 
 /** The run was to be asked of a model that nobody named, and none was. */
 const isNamed = (model: string): boolean => !/(^|\/)(default|auto)?$/.test(model);
@@ -207,8 +224,8 @@ const noteOf = (turn: Turn): string | undefined => {
 const Outcome = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   const { live, run } = turn;
   const onRetry = actions.maySend && turn.question?.seq !== undefined ? () => actions.onRetry(turn) : undefined;
-  if (live?.failure) return <Failed error={live.failure.error} hint={live.failure.hint} onRetry={onRetry} />;
-  if (!live && run?.status === 'failed') return <Failed error={run.error?.message ?? ''} hint={run.error?.hint} onRetry={onRetry} />;
+  if (live?.failure) return <Failed error={live.failure.error} hint={live.failure.hint} code={live.failure.code} onRetry={onRetry} />;
+  if (!live && run?.status === 'failed') return <Failed error={run.error?.message ?? ''} hint={run.error?.hint} code={run.error?.code} onRetry={onRetry} />;
   const note = noteOf(turn);
   return note === undefined ? null : (
     <div class="muted row wrap ended">
