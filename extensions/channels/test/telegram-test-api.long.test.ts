@@ -1,4 +1,4 @@
-/** Telegram as others play it: heard again after a conflict, a limit and a restart, and deafness is shown meanwhile. */
+/** Telegram as others play it: received again after a conflict, a limit and a restart, and deafness is shown meanwhile. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import { until } from './channel-kit.js';
 
 const TOKEN = '1:telegram-test-api';
-const CONNECTED_AGAIN_MS = 60_000;
+const RECEIVED_AGAIN_MS = 60_000;
 
 describe('channels: telegram-test-api', function () {
   this.timeout(180_000);
@@ -28,7 +28,7 @@ describe('channels: telegram-test-api', function () {
     }
     home = await mkdtemp(path.join(tmpdir(), 'svc-telegram-'));
     telegram = await startTelegramTestApi(TOKEN, 44_000 + (process.pid % 900));
-    model = await startOpenAiServer(({ body }) => ({ text: `heard ${/(first|second|third|fourth) message/.exec(JSON.stringify(body.messages.at(-1)))?.[1]}` }));
+    model = await startOpenAiServer(({ body }) => ({ text: `received ${/(first|second|third|fourth) message/.exec(JSON.stringify(body.messages.at(-1)))?.[1]}` }));
     kernel = await boot(`${OPEN_RATE}\n${modelConfig(model.url)}`);
     await kernel.http.expect(200, 'POST', '/api/channels/telegram/configure', { fields: { bot_token_env: TOKEN, api_url: telegram.url, dm_policy: 'respond' } });
   });
@@ -50,9 +50,9 @@ describe('channels: telegram-test-api', function () {
     return Date.now() - begun;
   };
 
-  it('T1 T2 C2 409, 429 and a restart in between: deaf is a state with cause and fix, and it is heard again within a minute', async () => {
+  it('T1 T2 C2 409, 429 and a restart in between: deaf is a state with cause and fix, and it is received again within a minute', async () => {
     await telegram.write('the first message');
-    await answered('heard first');
+    await answered('received first');
     telegram.fail('getUpdates', { code: 409, description: 'Conflict: terminated by other getUpdates request' });
     await until(async () => (await channel()).state === 'failing', 'the conflict is a state');
     const deaf = await channel();
@@ -68,14 +68,14 @@ describe('channels: telegram-test-api', function () {
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(telegram.calls('getUpdates') - polls, 'it waits as long as Telegram says').to.be.at.most(1);
     telegram.fail('getUpdates', undefined);
-    expect(await inTime('heard second')).to.be.lessThan(CONNECTED_AGAIN_MS);
+    expect(await inTime('received second')).to.be.lessThan(RECEIVED_AGAIN_MS);
     const well = await until(async () => ((await channel()).connected ? channel() : undefined), 'it is connected again');
     expect(well).to.include({ state: 'connected', last_error: null });
     await telegram.write('the third message');
     telegram.fail('sendMessage', { code: 429, description: 'Too Many Requests: retry after 1', retryAfter: 1 });
     await until(() => telegram.calls('sendMessage') >= 3, 'the answer is tried');
     telegram.fail('sendMessage', undefined);
-    expect(await inTime('heard third')).to.be.lessThan(CONNECTED_AGAIN_MS);
-    expect(telegram.sent()).to.deep.equal(['heard first', 'heard second', 'heard third']);
+    expect(await inTime('received third')).to.be.lessThan(RECEIVED_AGAIN_MS);
+    expect(telegram.sent()).to.deep.equal(['received first', 'received second', 'received third']);
   });
 });
