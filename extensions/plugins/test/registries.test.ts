@@ -89,7 +89,7 @@ describe('registries of plugins', function () {
     expect(JSON.stringify(changed.body)).to.contain('hooks/ingest.sh is not the file that its index names');
     served.set('/signed/index.json', String(served.get('/signed/index.json')).replace('1.2.0', '1.3.0'));
     expect(JSON.stringify((await install({ name: 'clock', registry: 'signed' })).body)).to.contain('is not signed with its public_key');
-    expect((await kernel.http.send('GET', '/api/plugins/clock')).status).to.equal(404);
+    await kernel.http.expect(404, 'GET', '/api/plugins/clock');
     publish('clock');
     expect(await install({ name: 'clock', registry: 'signed' })).to.deep.include({ status: 200 });
     expect((await kernel.http.expect(200, 'POST', '/api/plugins/clock/test-hook')).body.success).to.equal(true);
