@@ -1,4 +1,4 @@
-"""An agent of a2a-sdk from PyPI that repeats what it is told, for 1.0 and 0.3: prints its port when it listens."""
+"""An agent of a2a-sdk from PyPI that repeats what it is sent, for 1.0 and 0.3: prints its port when it listens."""
 import socket
 import sys
 
@@ -25,7 +25,7 @@ listener.bind(("127.0.0.1", 0))
 port = listener.getsockname()[1]
 card = AgentCard(
     name=sys.argv[1],
-    description="Repeats what it is told.",
+    description="Repeats what it is sent.",
     version="1.0.0",
     supported_interfaces=[AgentInterface(url=f"http://127.0.0.1:{port}/rpc", protocol_binding="JSONRPC", protocol_version="1.0")],
     capabilities=AgentCapabilities(streaming=True),
