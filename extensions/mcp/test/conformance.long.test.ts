@@ -83,11 +83,11 @@ describe('conformance to MCP', function () {
     return found;
   };
 
-  const expectAsTold = async (kind: keyof Row, found: Map<string, string[]>, least: number): Promise<void> => {
+  const expectAsNamed = async (kind: keyof Row, found: Map<string, string[]>, least: number): Promise<void> => {
     const failing = [...found].filter(([, checks]) => checks.length > 0);
     for (const [name] of failing) failed.add(`${kind} ${name}`);
-    const told = (await table())[kind];
-    const unexpected = failing.filter(([name]) => !told.has(name)).map(([name, checks]) => `${name}: ${checks.join('; ')}`);
+    const named = (await table())[kind];
+    const unexpected = failing.filter(([name]) => !named.has(name)).map(([name, checks]) => `${name}: ${checks.join('; ')}`);
     expect(unexpected, 'scenarios that fail, and the README does not say so').to.deep.equal([]);
     expect(found.size - failing.length).to.be.at.least(least);
   };
@@ -95,19 +95,19 @@ describe('conformance to MCP', function () {
   for (const revision of REVISIONS) {
     it(`as a server, ${revision}`, async () => {
       const found = await outcomes('server', revision, ['--url', `${kernel.url.replace('127.0.0.1', 'localhost')}/api/mcp`]);
-      await expectAsTold('server', found, revision === '2025-11-25' ? 14 : 19);
+      await expectAsNamed('server', found, revision === '2025-11-25' ? 14 : 19);
     });
     it(`as a client, ${revision}`, async () => {
       const found = await outcomes('client', revision, ['--command', `${node} ${resolve('extensions/mcp/test/conformance-client.mjs')}`]);
-      await expectAsTold('client', found, revision === '2025-11-25' ? 17 : 30);
+      await expectAsNamed('client', found, revision === '2025-11-25' ? 17 : 30);
     });
   }
 
   it('fails where the README says so, and nowhere less', async () => {
-    const told = await table();
+    const named = await table();
     for (const kind of ['server', 'client'] as const)
       expect(
-        [...told[kind]].filter((name) => !failed.has(`${kind} ${name}`)),
+        [...named[kind]].filter((name) => !failed.has(`${kind} ${name}`)),
         kind,
       ).to.deep.equal([]);
   });

@@ -72,21 +72,21 @@ describe('svc as an MCP server', function () {
     const client = new NewClient(INFO, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
     await client.connect(new NewTransport(new URL(`${url}/api/mcp`), { requestInit: bearer }));
     svc.model.beginAnew({ text: 'late', delayMs: 30_000 });
-    const heard: string[] = [];
+    const messages: string[] = [];
     const over = new AbortController();
     const asked = client.callTool(
       { name: 'ask_agent', arguments: { agent: svc.agent.name, message: 'slowly' } },
       {
         signal: over.signal,
         onprogress: ({ message }) => {
-          heard.push(message ?? '');
-          if (heard.length === 2) over.abort(new Error('enough'));
+          messages.push(message ?? '');
+          if (messages.length === 2) over.abort(new Error('enough'));
         },
       },
     );
     const failure = await asked.catch((error: unknown) => error);
     expect(String(failure)).to.match(/enough|abort/i);
-    expect(heard[0]).to.match(new RegExp(`^${svc.agent.name}: `));
+    expect(messages[0]).to.match(new RegExp(`^${svc.agent.name}: `));
     await until(async () => (await svc.http.expect(200, 'GET', '/api/runs?limit=1')).body.runs[0].status === 'cancelled');
     await client.close();
   });

@@ -3,7 +3,7 @@
  *
  * V1  Without a key: the tools of `[mcp] public_tools` and nothing else.
  * V2  With a key: `ask_agent`, and for owners and admins what `[tool_invoke]` allows. Each call runs for the caller and is decided like any direct call.
- * V3  A client that asks for it hears every two seconds that an agent is at work. A call that ends stops the run.
+ * V3  A client that asks for it learns every two seconds that an agent is at work. A call that ends stops the run.
  */
 import type { ContentBlock, Server, Tool } from '@modelcontextprotocol/server';
 import { type Actor, type Clock, isSvcError, matchesAny } from '@svc/api';
@@ -12,7 +12,7 @@ import type { RunsService, UploadsService } from '@svc/ext-runs/contract';
 import type { ToolResult, ToolsService } from '@svc/ext-tools/contract';
 
 const POLL_MS = 100;
-/** A client that sees progress waits longer than one that hears nothing. */
+/** A client that sees progress waits longer than one that sees nothing. */
 const LOOKS_A_PROGRESS = 20;
 const MAX_FILES = 20;
 const MAX_FILE_BYTES = 4 * 1_048_576;
