@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { writeHermes } from './homes/hermes.js';
 import { writeLetta } from './homes/letta.js';
 import { ARCHIVED_SESSION, writeDatabase } from './homes/openclaw.js';
-import { hashes, lines, put } from './homes/write.js';
+import { database, hashes, insert, lines, put } from './homes/write.js';
 
 /** A frame of zstd whose one block is not packed. */
 const zstd = (text: string): Uint8Array => {
@@ -95,5 +95,24 @@ describe('migrate from other homes', function () {
       'it could not be read to its end: its archive has the encoding brotli, which is not known',
     ]);
     expect(await found('narwhal')).to.have.length(1);
+  });
+
+  it('reads jobs of OpenClaw that its shared database holds, and names those whose columns are not known', async () => {
+    const job = { id: 'j1', name: 'Evening', schedule: { kind: 'cron', expr: '0 18 * * *', tz: 'Europe/Berlin' }, payload: { message: 'sum up the day' } };
+    const tables = {
+      known: ['CREATE TABLE cron_jobs(id TEXT, job_json TEXT);', insert('cron_jobs', { id: 'j1', job_json: JSON.stringify(job) })],
+      unknown: ['CREATE TABLE cron_jobs(id TEXT, name TEXT, packed BLOB);', insert('cron_jobs', { id: 'j2', name: 'Noon', packed: Buffer.from('x') })],
+    };
+    const reports: Record<string, { found: { cron: number }; imported_by_kind: { cron: number }; skipped: Array<{ kind: string; name: string; reason: string }> }> = {};
+    for (const [name, statements] of Object.entries(tables)) {
+      await put(home(name), 'openclaw.json', '{}');
+      await writeDatabase(home(name), 'main', { sessions: new Map() });
+      await database(home(name), 'state/openclaw.sqlite', statements);
+      reports[name] = await run(home(name));
+    }
+    expect([reports.known?.found.cron, reports.known?.imported_by_kind.cron]).to.deep.equal([1, 1]);
+    expect((await http.expect(200, 'GET', '/api/cron/jobs')).body.jobs.find(({ name }: { name: string }) => name === 'Evening').schedule).to.deep.include({ expr: '0 18 * * *', tz: 'Europe/Berlin' });
+    expect(reports.unknown?.found.cron).to.equal(1);
+    expect(reports.unknown?.skipped.find(({ kind }) => kind === 'Cron')).to.deep.include({ name: 'Noon', reason: 'its columns in state/openclaw.sqlite are not known to svc' });
   });
 });

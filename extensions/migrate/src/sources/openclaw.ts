@@ -365,6 +365,10 @@ const cronsOf = async (dir: ForeignDir, shared: ForeignDatabase | undefined, fir
       if (job && !known.has(job.id)) jobs.push(job);
     }
   }
+  // Only what such a column holds whole is known: other columns are not guessed at.
+  if (shared && json === undefined && columns.size > 0)
+    for (const { id, name } of await shared.all<Record<string, unknown>>('SELECT * FROM cron_jobs'))
+      remarks.push({ kind: 'Cron', name: textOf(name) ?? String(id ?? 'a job'), reason: 'its columns in state/openclaw.sqlite are not known to svc' });
   return jobs.flatMap((job) => {
     const cron = cronOf(job, first);
     if (typeof cron !== 'string') return [cron];
