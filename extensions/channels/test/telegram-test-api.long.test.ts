@@ -11,7 +11,7 @@ import { expect } from 'chai';
 import { until } from './channel-kit.js';
 
 const TOKEN = '1:telegram-test-api';
-const HEARD_AGAIN_MS = 60_000;
+const CONNECTED_AGAIN_MS = 60_000;
 
 describe('channels: telegram-test-api', function () {
   this.timeout(180_000);
@@ -68,14 +68,14 @@ describe('channels: telegram-test-api', function () {
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(telegram.calls('getUpdates') - polls, 'it waits as long as Telegram says').to.be.at.most(1);
     telegram.fail('getUpdates', undefined);
-    expect(await inTime('heard second')).to.be.lessThan(HEARD_AGAIN_MS);
+    expect(await inTime('heard second')).to.be.lessThan(CONNECTED_AGAIN_MS);
     const well = await until(async () => ((await channel()).connected ? channel() : undefined), 'it is connected again');
     expect(well).to.include({ state: 'connected', last_error: null });
     await telegram.write('the third message');
     telegram.fail('sendMessage', { code: 429, description: 'Too Many Requests: retry after 1', retryAfter: 1 });
     await until(() => telegram.calls('sendMessage') >= 3, 'the answer is tried');
     telegram.fail('sendMessage', undefined);
-    expect(await inTime('heard third')).to.be.lessThan(HEARD_AGAIN_MS);
+    expect(await inTime('heard third')).to.be.lessThan(CONNECTED_AGAIN_MS);
     expect(telegram.sent()).to.deep.equal(['heard first', 'heard second', 'heard third']);
   });
 });

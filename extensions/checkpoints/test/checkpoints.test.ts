@@ -133,7 +133,6 @@ describe('checkpoints', function () {
     expect(log.at(-1)?.data.fields).to.include({ agent: agent, tool: 'file_write' });
     expect(JSON.stringify(world.model.requests.at(-1)?.body)).to.contain('[svc: What this call changed cannot be undone: ');
     rmSync(repositoryOf(agent));
-    world.model.requests.length = 0;
     await call(agent, 'file_write', { path: 'b.txt', content: 'again' });
     expect((await list(agent)).total).to.equal(1);
     expect(JSON.stringify(world.model.requests.at(-1)?.body).split('cannot be undone').length).to.equal(2);

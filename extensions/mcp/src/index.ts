@@ -42,6 +42,7 @@ export default defineExtension({
     const agents = ctx.services.require(Agents);
     const runs = ctx.services.optional(Runs);
     const tools = ctx.services.optional(Tools);
+    const uploads = ctx.services.optional(Uploads);
     const store = createServerStore(ctx);
     const signIns = createSignIns({ ...pickOf(ctx), store: createSignInStore(ctx) });
     const launch: LaunchDeps = { ctx, given: (name) => servers.given(name), access: (spec) => signIns.access(spec) };
@@ -52,7 +53,7 @@ export default defineExtension({
       ...{ signIns, offer: () => offer },
       announce: (name, state) => ctx.events.publish(contract.McpChanged, { name, state }),
     });
-    const offer = createToolOffer({ add: (tool) => ctx.tools.add(tool), server: (name) => servers.find(name), uploads: ctx.services.optional(Uploads) });
+    const offer = createToolOffer({ add: (tool) => ctx.tools.add(tool), server: (name) => servers.find(name), uploads });
     const catalog = createCatalog({ root: ctx.files.root('mcp'), schemas: ctx.schemas });
     const near = (id: string, ids: readonly string[]): string => didYouMean(id, ids);
     const signIn = (server: LiveServer): AuthShown => signIns.shown(server.spec, server.state());
@@ -64,6 +65,7 @@ export default defineExtension({
       ...mcpRoutes({
         ...{ version: ctx.version, clock: ctx.clock, agents },
         runs: () => runs.value,
+        uploads: () => uploads.value,
         tools: () => tools.value,
         publicTools: () => ctx.config.get(McpSection).public_tools,
       }),

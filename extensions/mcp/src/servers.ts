@@ -13,6 +13,7 @@ import { McpServersSetting } from './config.js';
 import { mcpErrors } from './errors.js';
 import { envSecret, type GivenValues, headerSecret, readEntry, secretsOf, type ServerEntry, type ServerSpec } from './server-spec.js';
 import type { SignIns } from './sign-in/sign-ins.js';
+import { basicOf, clientSecret } from './sign-in/tokens.js';
 import { MAX_SERVERS, type ServerStore } from './store.js';
 import type { ToolOffer } from './tools.js';
 
@@ -149,7 +150,7 @@ const add = async (all: All, entry: ServerEntry): Promise<LiveServer> => {
   const { spec, given } = readEntry(entry);
   if (all.held.has(spec.name)) throw mcpErrors.exists(spec.name);
   if (all.held.size >= MAX_SERVERS) throw mcpErrors.too_many(MAX_SERVERS);
-  await putValues(all, spec.name, given);
+  await putValues(all, spec, given);
   try {
     await all.store.add(spec);
   } catch (error) {
@@ -160,10 +161,12 @@ const add = async (all: All, entry: ServerEntry): Promise<LiveServer> => {
   return hold(all, spec, [], 1, false);
 };
 
-const putValues = async ({ secrets, home }: All, name: string, { env, headers }: GivenValues): Promise<void> => {
+const putValues = async ({ secrets, home }: All, { name, oauth }: ServerSpec, { env, headers }: GivenValues): Promise<void> => {
   // Nobody expands it later.
   for (const [key, value] of Object.entries(env)) await secrets.put(envSecret(name, key), value.replace(/^~(?=\/|$)/, home));
   for (const [key, value] of Object.entries(headers)) await secrets.put(headerSecret(name, key), value);
+  const secret = env[oauth?.client_secret_env ?? ''];
+  if (oauth?.client_id !== undefined && secret !== undefined) await secrets.put(clientSecret(name, oauth.client_id, 'basic'), basicOf(oauth.client_id, secret));
 };
 
 const refuseConfig = (all: All, { spec: { name } }: LiveServer): void => {
@@ -175,7 +178,7 @@ const replace = async (all: All, server: LiveServer, entry: ServerEntry): Promis
   const held = all.held.get(server.spec.name);
   const { spec, given } = readEntry(entry);
   const revision = held?.revision ?? 1;
-  await putValues(all, spec.name, given);
+  await putValues(all, spec, given);
   await all.store.replace(spec, revision);
   await dropUnused(all, spec);
   await server.stop();

@@ -4,7 +4,7 @@ import { Client as OldClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OldTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport as OldTransportType } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { OPEN_RATE } from '@svc/testing';
-import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
 
 const KEY = 'key-of-the-owner-of-this-test';
@@ -65,6 +65,29 @@ describe('svc as an MCP server', function () {
     expect(client.getNegotiatedProtocolVersion()).to.equal('2026-07-28');
     const result = await client.callTool({ name: 'ask_agent', arguments: { agent: svc.agent.name, message: 'again?' } });
     expect(JSON.stringify(result.content)).to.include('forty-two');
+    await client.close();
+  });
+
+  it('V3 reports the progress of an agent, and stops it with the call', async () => {
+    const client = new NewClient(INFO, { versionNegotiation: { mode: { pin: '2026-07-28' } } });
+    await client.connect(new NewTransport(new URL(`${url}/api/mcp`), { requestInit: bearer }));
+    svc.model.beginAnew({ text: 'late', delayMs: 30_000 });
+    const heard: string[] = [];
+    const over = new AbortController();
+    const asked = client.callTool(
+      { name: 'ask_agent', arguments: { agent: svc.agent.name, message: 'slowly' } },
+      {
+        signal: over.signal,
+        onprogress: ({ message }) => {
+          heard.push(message ?? '');
+          if (heard.length === 2) over.abort(new Error('enough'));
+        },
+      },
+    );
+    const failure = await asked.catch((error: unknown) => error);
+    expect(String(failure)).to.match(/enough|abort/i);
+    expect(heard[0]).to.match(new RegExp(`^${svc.agent.name}: `));
+    await until(async () => (await svc.http.expect(200, 'GET', '/api/runs?limit=1')).body.runs[0].status === 'cancelled');
     await client.close();
   });
 

@@ -1,5 +1,5 @@
 /** What skills declares to other areas: the skills that are installed, and installing one that was fetched elsewhere. */
-import { Actor, defineEvent, defineService, defineTable, method, Nullable, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
+import { Actor, defineCapability, defineEvent, defineService, defineTable, method, Nullable, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
 
 const text = { kind: 'text', notNull: true } as const;
 const count = { kind: 'integer', notNull: true } as const;
@@ -27,6 +27,32 @@ export const SkillRows = defineTable('skills', '1.0.0', {
   },
 });
 export type SkillRow = RowOf<typeof SkillRows>;
+
+/** Changes of skills that agents propose, until somebody has decided about them. */
+export const ProposalRows = defineTable('proposals', '1.0.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    owner_id: text,
+    agent_id: text,
+    skill: text,
+    /** `create` or `update`. */
+    kind: text,
+    /** Digest of the files that it is for; empty for a new skill. */
+    base: text,
+    changelog: text,
+    /** JSON of changes. */
+    changes: text,
+    diff: text,
+    /** JSON: names of skills that say nearly the same. */
+    alike: text,
+    created_at: text,
+  },
+  owner: 'owner_id',
+  agent: 'agent_id',
+});
+export type ProposalRow = RowOf<typeof ProposalRows>;
+
+export const SkillsPropose = defineCapability('skills_propose', '1.0.0', { description: 'Propose skills and changes of skills, which a person decides about', grant: 'flag' });
 
 export const SkillsChanged = defineEvent('skills.changed', '1.0.0', Type.Object({ name: Type.String(), state: Type.String() }), {
   what: 'skills',

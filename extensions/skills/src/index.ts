@@ -7,6 +7,10 @@ import { createAssigned } from './assigned.js';
 import { SkillsSection } from './config.js';
 import * as contract from './contract.js';
 import { findingsOf } from './doctor.js';
+import { createProposals } from './evolve/proposals.js';
+import { SkillProposals } from './evolve/resources.js';
+import { evolveHandlers, proposalRoutes } from './evolve/routes.js';
+import { evolveTools } from './evolve/tools.js';
 import { createInstalls } from './installs.js';
 import { createLibrary, type Library } from './library.js';
 import { createPromptList } from './prompt.js';
@@ -25,16 +29,17 @@ const running = new WeakMap<object, Library>();
 
 export default defineExtension({
   contract,
-  tables: [contract.SkillRows],
-  migrations: [createTables('0001_init', [contract.SkillRows])],
-  resources: [SkillsResource],
+  tables: [contract.SkillRows, contract.ProposalRows],
+  migrations: [createTables('0001_init', [contract.SkillRows]), createTables('0002_proposals', [contract.ProposalRows])],
+  capabilities: [contract.SkillsPropose],
+  resources: [SkillsResource, SkillProposals],
   config: [SkillsSection],
   workers: [WasmRun],
   commandWords: [
     {
       word: 'skills',
       summary: 'skills of agents: read, install, update, remove',
-      usage: 'skills list|get|check|install|create|remove|registry|reload',
+      usage: 'skills list|get|check|install|create|rewrite|patch|diff|rollback|proposals|approve|reject|remove|registry|reload',
       order: 35,
       synonyms: [
         { word: 'skill', means: 'skills' },
@@ -62,8 +67,13 @@ export default defineExtension({
     const scripts = createScriptOffer({ ctx, library, assigned, agents });
     const installs = createInstalls({ ctx, library });
     const registry = () => readRegistry(ctx.files.root('registry'));
-    ctx.routes.add(...skillRoutes({ library, installs, registry, isDisabled, exec, secrets: ctx.secrets }), ...agentSkillRoutes({ agents, library, prompts }));
-    ctx.tools.add(readSkillTool({ library, assigned, agents }));
+    const proposals = createProposals({ ctx, library });
+    ctx.routes.add(
+      ...proposalRoutes(proposals),
+      ...skillRoutes({ library, installs, evolve: evolveHandlers(library), registry, isDisabled, exec, secrets: ctx.secrets }),
+      ...agentSkillRoutes({ agents, library, prompts }),
+    );
+    ctx.tools.add(readSkillTool({ library, assigned, agents }), ...evolveTools({ proposals, assigned, agents }));
     ctx.services.provide(contract.Skills, {
       hubs: () => ({ url: section().hub_url, mirrorUrl: section().hub_mirror_url }),
       installed: () => library.list().map(({ name, skill, source }) => ({ name, version: skill?.version ?? '', slug: source.slug ?? null })),

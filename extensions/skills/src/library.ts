@@ -24,6 +24,8 @@ const MAX_FILES = 2_500;
 const MAX_FILE_BYTES = 10 * 1024 * 1024;
 const MAX_VERSIONS = 10;
 const AT_ONCE = 16;
+/** They may be started by their name. */
+const PROGRAM_FILE = /^scripts\/|\.(?:sh|py|js|mjs)$/;
 /** Of a folder that an install made: the name and part of its digest. */
 const INSTALLED_FOLDER = '@';
 
@@ -32,6 +34,8 @@ export interface SkillVersion {
   readonly timestamp: string;
   readonly changelog: string;
   readonly content_hash: string;
+  /** Where its files are; not of versions before the last 10. */
+  readonly folder?: string;
 }
 
 /** One skill of the list, whether or not it could be loaded. */
@@ -56,6 +60,14 @@ export interface Library {
   plan(fetched: FetchedSkill): Promise<SkillPlan>;
   install(actor: Actor, fetched: FetchedSkill, choices: InstallChoices): Promise<Entry>;
   create(actor: Actor, draft: { name: string; description: string; prompt_context: string; tags: readonly string[] }): Promise<Entry>;
+  /** Its files as they are now; none of one that comes with svc. */
+  files(entry: Entry): Promise<PackFile[]>;
+  /** Those of a stored version. Throws `skills_version_not_found`. */
+  filesOfVersion(entry: Entry, contentHash: string): Promise<PackFile[]>;
+  /** Other files for a skill that is there, or a new skill. `more`: what is to be found in it besides. */
+  change(actor: Actor, name: string, files: readonly PackFile[], changelog: string, more?: readonly Finding[]): Promise<Entry>;
+  /** The version before becomes the one that counts. */
+  rollBack(name: string): Promise<Entry>;
   uninstall(name: string): Promise<void>;
   /** Absolute; empty for one that comes with svc. */
   pathOf(entry: Entry): string;
@@ -99,6 +111,10 @@ export const createLibrary = (deps: LibraryDeps): Library => {
     plan: (fetched) => plan(state, fetched),
     install: (actor, fetched, choices) => inTurn(() => install(state, actor, fetched, choices)),
     create: (actor, draft) => inTurn(() => create(state, actor, draft)),
+    files: (entry) => (entry.folder === '' ? Promise.resolve([]) : filesIn(state, entry.folder)),
+    filesOfVersion: (entry, hash) => filesOfVersion(state, entry, hash),
+    change: (actor, name, files, changelog, more = []) => inTurn(() => install(state, actor, { source: find(name)?.source ?? { type: 'local' }, files, folder: name }, CHANGE, { changelog, more })),
+    rollBack: (name) => inTurn(() => rollBack(state, get(name))),
     uninstall: (name) => inTurn(() => uninstall(state, get(name))),
     pathOf: (entry) => (entry.folder === '' ? '' : `${deps.files.root('skills').path}/${entry.folder}`),
     text: (entry, path, maxBytes) => textOf(state, entry, path, maxBytes),
@@ -122,7 +138,7 @@ const load = async (state: State): Promise<number> => {
   const { deps, store } = state;
   const root = deps.files.root('skills');
   const rows = await store.all();
-  const byFolder = new Map(rows.map((row) => [row.folder, row]));
+  const byFolder = new Set(rows.flatMap((row) => [row.folder, ...versionsOf(row).map(({ folder }) => folder)]));
   const entries = new Map(bundledEntries());
   const folders = (await root.list('', { limit: MAX_SKILLS * 2 })).filter(({ kind, name }) => kind === 'dir' && !name.startsWith('.'));
   const orphans = folders.filter(({ name }) => name.includes(INSTALLED_FOLDER) && !byFolder.has(name));
@@ -211,13 +227,15 @@ const plan = async (state: State, fetched: FetchedSkill): Promise<SkillPlan> => 
   return planOf(state.deps.exec, fetched, skill, scanFiles(fetched.files), known);
 };
 
-const install = async (state: State, actor: Actor, fetched: FetchedSkill, choices: InstallChoices): Promise<Entry> => {
+const CHANGE: InstallChoices = { verify: false, replace: true, discardEdits: true, acceptFindings: false };
+
+const install = async (state: State, actor: Actor, fetched: FetchedSkill, choices: InstallChoices, change?: { changelog: string; more: readonly Finding[] }): Promise<Entry> => {
   const skill = await read(fetched);
   const hashes = hashesOf(fetched.files);
   const digest = digestOf(hashes);
   const { expectedSha256: expected } = choices;
   if (choices.verify && expected !== undefined && expected !== digest && expected !== fetched.downloadSha256) throw skillErrors.wrong_hash(expected, fetched.downloadSha256 ?? digest);
-  const findings = scanFiles(fetched.files);
+  const findings = [...scanFiles(fetched.files), ...(change?.more ?? [])];
   if (worstOf(findings) === 'critical') {
     if (!choices.acceptFindings) throw skillErrors.refused(skill.name, saidOf(findings.filter(({ severity }) => severity === 'critical')));
     if (actor.role !== 'owner') throw skillErrors.owners_only();
@@ -231,7 +249,7 @@ const install = async (state: State, actor: Actor, fetched: FetchedSkill, choice
     if (edited.length > 0) throw skillErrors.edited(skill.name, edited.slice(0, 10).join(', '));
   }
   if (!before && state.entries.size >= MAX_SKILLS) throw skillErrors.too_many(MAX_SKILLS);
-  return put(state, actor, { skill, files: fetched.files, source: fetched.source, hashes, digest, findings }, before);
+  return put(state, actor, { skill, files: fetched.files, source: fetched.source, hashes, digest, findings, changelog: change?.changelog }, before);
 };
 
 interface Accepted {
@@ -241,10 +259,11 @@ interface Accepted {
   readonly hashes: Readonly<Record<string, string>>;
   readonly digest: string;
   readonly findings: readonly Finding[];
+  readonly changelog: string | undefined;
 }
 
-/** Writes the folder, then the row; the folder of the version before goes last. */
-const put = async (state: State, actor: Actor, { skill, files, source, hashes, digest, findings }: Accepted, before: Entry | undefined): Promise<Entry> => {
+/** Writes the folder, then the row; folders of versions that are no longer stored go last. */
+const put = async (state: State, actor: Actor, { skill, files, source, hashes, digest, findings, changelog }: Accepted, before: Entry | undefined): Promise<Entry> => {
   const { deps, store } = state;
   const folder = `${skill.name}${INSTALLED_FOLDER}${digest.slice(0, 12)}-${deps.ids.hex(3)}`;
   const root = deps.files.root('skills');
@@ -253,9 +272,11 @@ const put = async (state: State, actor: Actor, { skill, files, source, hashes, d
   const version: SkillVersion = {
     version: skill.version,
     timestamp: now,
-    changelog: before ? `Updated from ${before.skill?.version ?? 'a version that could not be loaded'}.` : 'Installed.',
+    changelog: changelog ?? (before ? `Updated from ${before.skill?.version ?? 'a version that could not be loaded'}.` : 'Installed.'),
     content_hash: digest,
+    folder,
   };
+  const earlier = before?.row ? storedOf(before.row) : [];
   const row: SkillRow = {
     name: skill.name,
     folder,
@@ -263,7 +284,7 @@ const put = async (state: State, actor: Actor, { skill, files, source, hashes, d
     digest,
     hashes: JSON.stringify(hashes),
     findings: JSON.stringify(findings),
-    versions: JSON.stringify([version, ...(before?.row ? versionsOf(before.row) : [])].slice(0, MAX_VERSIONS)),
+    versions: JSON.stringify([version, ...earlier].slice(0, MAX_VERSIONS)),
     use_count: before?.row?.use_count ?? 0,
     installed_by: actor.id,
     created_at: before?.row?.created_at ?? now,
@@ -276,11 +297,54 @@ const put = async (state: State, actor: Actor, { skill, files, source, hashes, d
     await root.remove(folder);
     throw error;
   }
-  if (before && before.folder !== '') await root.remove(before.folder);
+  // One that a person put there has no row, and no versions.
+  if (before && !before.row && before.folder !== '') await root.remove(before.folder);
+  for (const { folder: dropped } of earlier.slice(MAX_VERSIONS - 1)) if (dropped !== undefined) await root.remove(dropped);
   const entry: Entry = { name: skill.name, source, folder, skill, findings, row };
   state.entries = new Map([...state.entries, [skill.name, entry]]);
   deps.changed(skill.name, before ? 'updated' : 'installed');
   return entry;
+};
+
+/** With the folder of the newest, which rows of earlier releases name only once. */
+const storedOf = (row: SkillRow): SkillVersion[] => versionsOf(row).map((version, index) => (index === 0 ? { ...version, folder: row.folder } : version));
+
+const filesIn = async ({ deps }: State, folder: string): Promise<PackFile[]> => {
+  const dir = deps.files.root('skills').dir(folder);
+  const listed = await dir.list('', { recursive: true, limit: MAX_FILES });
+  const files: PackFile[] = [];
+  for (const { name } of listed.filter(({ kind }) => kind === 'file')) {
+    files.push({ path: name, bytes: await dir.read(name, { maxBytes: MAX_FILE_BYTES }), isProgram: PROGRAM_FILE.test(name) });
+  }
+  return files;
+};
+
+const filesOfVersion = async (state: State, entry: Entry, hash: string): Promise<PackFile[]> => {
+  const folder = entry.row && storedOf(entry.row).find((version) => version.content_hash === hash)?.folder;
+  if (folder === undefined) throw skillErrors.version_not_found(entry.name, hash);
+  return filesIn(state, folder);
+};
+
+const rollBack = async (state: State, entry: Entry): Promise<Entry> => {
+  const [current, before, ...rest] = entry.row ? storedOf(entry.row) : [];
+  if (!entry.row || !current || before?.folder === undefined) throw skillErrors.no_version(entry.name);
+  const files = await filesIn(state, before.folder);
+  const hashes = hashesOf(files);
+  const row: SkillRow = {
+    ...entry.row,
+    folder: before.folder,
+    digest: digestOf(hashes),
+    hashes: JSON.stringify(hashes),
+    findings: JSON.stringify(scanFiles(files)),
+    versions: JSON.stringify([before, ...rest]),
+    updated_at: state.deps.clock.iso(),
+  };
+  await state.store.put(row, true);
+  if (current.folder !== undefined) await state.deps.files.root('skills').remove(current.folder);
+  const next = await entryOf(state, before.folder, row);
+  state.entries = new Map([...state.entries, [entry.name, next]]);
+  state.deps.changed(entry.name, 'rolled back');
+  return next;
 };
 
 export const versionsOf = (row: SkillRow): SkillVersion[] => JSON.parse(row.versions) as SkillVersion[];
@@ -294,7 +358,7 @@ const create = (state: State, actor: Actor, { name, description, prompt_context:
 const uninstall = async (state: State, entry: Entry): Promise<void> => {
   if (entry.source.type === 'bundled') throw skillErrors.bundled(entry.name);
   if (entry.row) await state.store.remove(entry.name);
-  await state.deps.files.root('skills').remove(entry.folder);
+  for (const folder of new Set([entry.folder, ...(entry.row ? versionsOf(entry.row).flatMap((version) => version.folder ?? []) : [])])) await state.deps.files.root('skills').remove(folder);
   state.entries = new Map([...state.entries].filter(([name]) => name !== entry.name));
   state.deps.changed(entry.name, 'uninstalled');
 };

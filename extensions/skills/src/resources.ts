@@ -1,6 +1,7 @@
 /** Skills over HTTP, on the command line and on the page. */
 import { defineResource, Nullable, OneOf, Type } from '@svc/api';
 import { SkillFinding, SkillPlan } from './contract.js';
+import { EVOLVE_ACTIONS } from './evolve/resources.js';
 import { skillErrors } from './errors.js';
 import { RUNTIMES } from './format/skill-toml.js';
 import { SEVERITIES } from './install/scan.js';
@@ -118,6 +119,7 @@ export const SkillsResource = defineResource({
   list: { as: ['skills'] },
   columns: ['name', 'version', 'runtime', 'description', 'category', 'enabled', 'risk', 'error'],
   actions: {
+    ...EVOLVE_ACTIONS,
     file: {
       method: 'GET',
       id: 'getSkillFile',

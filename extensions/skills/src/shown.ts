@@ -39,7 +39,7 @@ export const detailed = async ({ library, exec, secrets, isDisabled }: DetailDep
   const { skill, row } = entry;
   const variables = await Promise.all((skill?.requires.env ?? []).map(async (name) => ({ name, is_set: (await secrets.where({ secret: secretName(entry.name, name) })) !== undefined })));
   const { references, templates, scripts, assets } = linkedFilesOf(skill?.paths ?? []);
-  const versions = row ? versionsOf(row) : [];
+  const versions = row ? versionsOf(row).map(({ folder: _place, ...version }) => version) : [];
   return {
     ...shown(entry, isDisabled),
     source: entry.source.slug === undefined ? entry.source.type : `${entry.source.type}:${entry.source.slug}`,

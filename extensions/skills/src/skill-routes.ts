@@ -2,6 +2,7 @@
 import { type ExtensionContext, isSvcError, openResource, type RouteDecl, wordsAsked } from '@svc/api';
 import { skillErrors } from './errors.js';
 import { LINKED_FOLDERS } from './format/skill.js';
+import type { evolveHandlers } from './evolve/routes.js';
 import type { Installs } from './installs.js';
 import type { Entry, Library } from './library.js';
 import type { RegistrySkill } from './registry.js';
@@ -13,13 +14,14 @@ const MAX_FILE_BYTES = 256 * 1024;
 export interface SkillRouteDeps {
   readonly library: Library;
   readonly installs: Installs;
+  readonly evolve: ReturnType<typeof evolveHandlers>;
   readonly exec: ExtensionContext['exec'];
   readonly secrets: ExtensionContext['secrets'];
   registry(): Promise<readonly RegistrySkill[]>;
   isDisabled(name: string): boolean;
 }
 
-export const skillRoutes = (deps: SkillRouteDeps): readonly RouteDecl[] =>
+export const skillRoutes = ({ evolve, ...deps }: SkillRouteDeps): readonly RouteDecl[] =>
   openResource(SkillsResource, {
     list: ({ query: { category, q, offset = 0, limit } }) => {
       const all = deps.library.list();
@@ -33,6 +35,10 @@ export const skillRoutes = (deps: SkillRouteDeps): readonly RouteDecl[] =>
       return entry && detailed(deps, entry);
     },
     actions: {
+      rewrite: ({ actor, item, body }) => evolve.rewrite(actor, item.name, body),
+      patch: ({ actor, item, body }) => evolve.patch(actor, item.name, body),
+      rollback: ({ item }) => evolve.rollback(item.name),
+      diff: ({ item, query }) => evolve.diff(item.name, query),
       file: ({ item, query }) => fileOf(deps.library, deps.library.get(item.name), query.path),
       registry: async () => {
         const skills = (await deps.registry()).map((skill) => ({ ...skill, tags: [...skill.tags], is_installed: deps.library.find(skill.name) !== undefined }));

@@ -203,8 +203,9 @@ describe('skills', function () {
     await admin.expect(201, 'POST', '/api/skills/install', { source, replace: true, discard_edits: true });
     const after = await get('grown');
     expect([after.evolution.versions.length, after.description]).to.deep.equal([2, 'Says how to greet. Use it for each greeting.']);
-    expect(await homeFolders()).to.have.length(1);
+    expect(await homeFolders()).to.have.length(2);
     await uninstall('grown');
+    expect(await homeFolders()).to.deep.equal([]);
   });
 
   it('L2 shows what cannot be loaded, with file and line, and reads folders that people put there', async () => {

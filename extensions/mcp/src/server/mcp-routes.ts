@@ -121,7 +121,7 @@ const plainAnswer = async (deps: McpRouteDeps, caller: Caller, { body, signal, a
   if (method === 'prompts/list') return result({ prompts: [] });
   if (method !== 'tools/call') return refused(-32_601, `There is no method ${method.slice(0, 100)}.`);
   const name = params?.name;
-  const answer = typeof name === 'string' ? await callOffered(deps, caller, name, (params?.arguments ?? {}) as Record<string, unknown>, actor, signal) : undefined;
+  const answer = typeof name === 'string' ? await callOffered(deps, caller, name, (params?.arguments ?? {}) as Record<string, unknown>, actor, { signal }) : undefined;
   return answer ? result(answer) : refused(-32_602, `There is no tool ${String(name).slice(0, 100)}.`);
 };
 

@@ -3,14 +3,19 @@
  *
  * V1  Without a key: the tools of `[mcp] public_tools` and nothing else.
  * V2  With a key: `ask_agent`, and for owners and admins what `[tool_invoke]` allows. Each call runs for the caller and is decided like any direct call.
+ * V3  A client that asks for it hears every two seconds that an agent is at work. A call that ends stops the run.
  */
-import type { Server, Tool } from '@modelcontextprotocol/server';
+import type { ContentBlock, Server, Tool } from '@modelcontextprotocol/server';
 import { type Actor, type Clock, isSvcError, matchesAny } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import type { RunsService } from '@svc/ext-runs/contract';
-import type { ToolsService } from '@svc/ext-tools/contract';
+import type { RunsService, UploadsService } from '@svc/ext-runs/contract';
+import type { ToolResult, ToolsService } from '@svc/ext-tools/contract';
 
 const POLL_MS = 100;
+/** A client that sees progress waits longer than one that hears nothing. */
+const LOOKS_A_PROGRESS = 20;
+const MAX_FILES = 20;
+const MAX_FILE_BYTES = 4 * 1_048_576;
 const ASK = 'ask_agent';
 const MAX_NAME_CHARS = 64;
 
@@ -20,7 +25,15 @@ export interface ServedDeps {
   readonly agents: AgentsService;
   readonly runs: () => RunsService | undefined;
   readonly tools: () => ToolsService | undefined;
+  readonly uploads: () => UploadsService | undefined;
   readonly publicTools: () => readonly string[];
+}
+
+/** One call of a client. */
+export interface ServedCall {
+  readonly signal: AbortSignal;
+  /** Where the client asked for it. */
+  readonly progress?: ((done: number, message: string) => Promise<void>) | undefined;
 }
 
 /** Who asks; undefined without a key. */
@@ -55,19 +68,38 @@ export const offered = async ({ tools, publicTools }: ServedDeps, caller: Caller
 
 interface Answer {
   [more: string]: unknown;
-  content: Array<{ type: 'text'; text: string }>;
+  content: ContentBlock[];
   isError?: boolean;
 }
 
 const said = (text: string, isError = false): Answer => ({ content: [{ type: 'text', text }], ...(isError ? { isError } : {}) });
 
+/** Files of a result go along, as far as they fit into an answer. */
+const answerOf = async ({ uploads }: ServedDeps, actor: Actor, { content, isError, files = [] }: ToolResult): Promise<Answer> => {
+  const service = uploads();
+  const blocks: ContentBlock[] = content === '' && files.length > 0 ? [] : [{ type: 'text', text: content }];
+  for (const { id, name } of files.slice(0, MAX_FILES)) {
+    const file = await service?.read(actor, id, MAX_FILE_BYTES);
+    blocks.push(file ? blockOf(file) : { type: 'text', text: `[The file ${name} is too large for an answer, or gone. It is the upload ${id}.]` });
+  }
+  return { content: blocks, ...(isError ? { isError } : {}) };
+};
+
+const blockOf = ({ id, filename, contentType: mimeType, data }: NonNullable<Awaited<ReturnType<UploadsService['read']>>>): ContentBlock => {
+  if (mimeType.startsWith('image/')) return { type: 'image', data, mimeType };
+  if (mimeType.startsWith('audio/')) return { type: 'audio', data, mimeType };
+  const uri = `svc://uploads/${id}/${encodeURIComponent(filename)}`;
+  const isText = /^(?:text\/|application\/json\b)/.test(mimeType);
+  return { type: 'resource', resource: isText ? { uri, mimeType, text: Buffer.from(data, 'base64').toString('utf8') } : { uri, mimeType, blob: data } };
+};
+
 /** Undefined for a tool that is not offered. */
-export const callOffered = async (deps: ServedDeps, caller: Caller, name: string, args: Readonly<Record<string, unknown>>, actor: Actor, signal: AbortSignal): Promise<Answer | undefined> => {
+export const callOffered = async (deps: ServedDeps, caller: Caller, name: string, args: Readonly<Record<string, unknown>>, actor: Actor, call: ServedCall): Promise<Answer | undefined> => {
   if (!(await offered(deps, caller)).some((tool) => tool.name === name)) return undefined;
   try {
-    if (name === ASK && caller !== undefined) return await askAgent(deps, caller, args, signal);
-    const result = await deps.tools()?.invoke(actor, { name, args, ...(caller === undefined ? { allow: [...deps.publicTools()] } : {}) }, { signal });
-    return result ? said(result.content, result.isError) : said('This daemon has no tools now.', true);
+    if (name === ASK && caller !== undefined) return await askAgent(deps, caller, args, call);
+    const result = await deps.tools()?.invoke(actor, { name, args, ...(caller === undefined ? { allow: [...deps.publicTools()] } : {}) }, { signal: call.signal });
+    return result ? await answerOf(deps, actor, result) : said('This daemon has no tools now.', true);
   } catch (error) {
     if (!isSvcError(error) || error.status >= 500) throw error;
     return said(error.hint === undefined ? error.message : `${error.message} ${error.hint}`, true);
@@ -78,7 +110,7 @@ const askAgent = async (
   { agents, runs, clock }: ServedDeps,
   actor: Actor,
   { agent: wanted, message, session_id: sessionId }: Readonly<Record<string, unknown>>,
-  signal: AbortSignal,
+  { signal, progress }: ServedCall,
 ): Promise<Answer> => {
   const service = runs();
   if (typeof wanted !== 'string' || typeof message !== 'string' || message === '') return said('Send "agent" and "message" as texts.', true);
@@ -94,8 +126,9 @@ const askAgent = async (
   const stop = (): void => void service.stop(actor, { runId }, 'the MCP client cancelled its call');
   signal.addEventListener('abort', stop, { once: true });
   try {
-    for (;;) {
+    for (let looks = 0; ; looks++) {
       const run = await service.get(actor, runId);
+      if (looks % LOOKS_A_PROGRESS === 0) await progress?.(looks / LOOKS_A_PROGRESS, `${agent.name}: ${run.status}`);
       if (run.status === 'done' && run.result) return said(`${run.result.response}\n\n[session ${run.sessionId}]`);
       if (run.status === 'failed' || run.status === 'cancelled') return said(run.error?.message ?? 'The run was cancelled.', true);
       await clock.sleep(POLL_MS, signal);
@@ -114,7 +147,10 @@ export const serverFor = async (deps: ServedDeps, caller: Caller, actor: Actor):
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
   server.setRequestHandler('prompts/list', () => ({ prompts: [] }));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
-    const answer = await callOffered(deps, caller, params.name, params.arguments ?? {}, actor, mcpReq.signal);
+    const token = mcpReq._meta?.progressToken;
+    const progress =
+      token === undefined ? undefined : (done: number, message: string) => mcpReq.notify({ method: 'notifications/progress', params: { progressToken: token, progress: done, message } });
+    const answer = await callOffered(deps, caller, params.name, params.arguments ?? {}, actor, { signal: mcpReq.signal, progress });
     if (!answer) throw new ProtocolError(ProtocolErrorCode.InvalidParams, `There is no tool ${params.name}.`);
     return { ...answer };
   });

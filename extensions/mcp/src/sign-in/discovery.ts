@@ -23,6 +23,8 @@ export interface Found {
 }
 
 const METHODS: readonly ClientAuth[] = ['none', 'client_secret_post', 'client_secret_basic'];
+/** RFC 8414: what one without a list knows. */
+const USUAL: readonly string[] = ['client_secret_basic'];
 const OFFLINE = 'offline_access';
 
 /** `challenge`: the WWW-Authenticate header of the server's refusal, where one was seen. */
@@ -54,7 +56,7 @@ export const discover = async (reach: Reach, url: string, { oauth = {} }: Pick<S
     ...(resourceMetadata ? { resource: resourceMetadata.resource } : isWhole ? {} : { resource: sdk.resourceUrlFromServerUrl(url).href }),
     ...(scope === undefined ? {} : { scope }),
     needs_iss: metadata?.authorization_response_iss_parameter_supported === true,
-    auth_methods: METHODS.filter((one) => methods?.includes(one) ?? one !== 'none'),
+    auth_methods: METHODS.filter((one) => (metadata ? (methods ?? USUAL).includes(one) : one !== 'client_secret_basic')),
   };
 };
 

@@ -14,7 +14,7 @@ import { type ServerSpec, secretsOf } from '../server-spec.js';
 import { discover, type Found } from './discovery.js';
 import { type Reach, reachFrom, fetchBy, reasonIn } from './reach.js';
 import type { Authority, ClientAuth, SignIn, SignInStore } from './sign-in-store.js';
-import { clientSecret, exchanged, OAUTH_SECRET, oauthSecret, refreshed, revoked, type TokenAnswer, type TokenDeps } from './tokens.js';
+import { basicOf, clientSecret, exchanged, OAUTH_SECRET, oauthSecret, refreshed, revoked, type TokenAnswer, type TokenDeps } from './tokens.js';
 
 const FLOW_MS = 600_000;
 /** A token is refreshed so long before its end, and in its last quarter at the earliest. */
@@ -218,7 +218,7 @@ const start = async (all: All, spec: ServerSpec, { origin, challenge }: { readon
   const redirectUri = `${origin}/api/mcp/servers/${encodeURIComponent(spec.name)}/auth/callback`;
   try {
     const reach = reachOf(all, spec);
-    const found = await discover(reach, url, spec, challenge);
+    const found = withGranted(await discover(reach, url, spec, challenge), knownOf(all, spec)?.granted, (await import('@modelcontextprotocol/client')).computeScopeUnion);
     const client = await clientFor(all, spec, { reach, found, redirectUri });
     const { startAuthorization } = await import('@modelcontextprotocol/client');
     const state = Buffer.from(all.ids.bytes(STATE_BYTES)).toString('base64url');
@@ -246,6 +246,12 @@ const start = async (all: All, spec: ServerSpec, { origin, challenge }: { readon
   }
 };
 
+/** Who is asked for more rights keeps those of before. */
+const withGranted = (found: Found, granted: Authority | null | undefined, union: (...scopes: Array<string | undefined>) => string | undefined): Found => {
+  const scope = granted?.issuer === found.issuer ? union(granted.scope, found.scope) : found.scope;
+  return scope === undefined ? found : { ...found, scope };
+};
+
 const authorityOf = ({ issuer, token_endpoint, revocation_endpoint, resource, scope, needs_iss }: Found, client: Client, redirect_uri: string): Authority => ({
   ...{ issuer, token_endpoint, needs_iss, redirect_uri },
   ...client,
@@ -259,7 +265,7 @@ type Client = Pick<Authority, 'client_id' | 'client_auth' | 'secret_env'>;
 /** The one that the entry names, else the one that was registered before, else a new one. */
 const clientFor = async (all: All, spec: ServerSpec, { reach, found, redirectUri }: { readonly reach: Reach; readonly found: Found; readonly redirectUri: string }): Promise<Client> => {
   const { client_id, client_secret_env } = spec.oauth ?? {};
-  if (client_id !== undefined) return client_secret_env === undefined ? { client_id, client_auth: 'none' } : { client_id, client_auth: 'client_secret_post', secret_env: client_secret_env };
+  if (client_id !== undefined) return client_secret_env === undefined ? { client_id, client_auth: 'none' } : ownClient(all, spec, found, { client_id, secret_env: client_secret_env });
   const row = knownOf(all, spec);
   for (const one of [row?.granted, row?.flow])
     if (one && one.issuer === found.issuer && one.redirect_uri === redirectUri && one.secret_env === undefined) return { client_id: one.client_id, client_auth: one.client_auth };
@@ -288,6 +294,12 @@ const clientFor = async (all: All, spec: ServerSpec, { reach, found, redirectUri
   return registered(all, spec, made, wanted);
 };
 
+/** A secret that came with the entry is stored for both ways. One of the environment can only be sent as a field. */
+const ownClient = async ({ secrets }: All, { name }: ServerSpec, { auth_methods }: Found, own: { readonly client_id: string; readonly secret_env: string }): Promise<Client> => {
+  const isStored = (await secrets.list(clientSecret(name, own.client_id, 'basic'))).length > 0;
+  return { ...own, client_auth: isStored && !auth_methods.includes('client_secret_post') ? 'client_secret_basic' : 'client_secret_post' };
+};
+
 const METHODS: readonly string[] = ['none', 'client_secret_post', 'client_secret_basic'];
 
 const registered = async (
@@ -299,8 +311,7 @@ const registered = async (
   const { client_id, client_secret, token_endpoint_auth_method: said = wanted } = made;
   if (client_secret === undefined) return { client_id, client_auth: 'none' };
   await secrets.put(clientSecret(name, client_id, 'secret'), client_secret);
-  // RFC 6749, 2.3.1.
-  await secrets.put(clientSecret(name, client_id, 'basic'), Buffer.from(`${encodeURIComponent(client_id)}:${encodeURIComponent(client_secret)}`).toString('base64'));
+  await secrets.put(clientSecret(name, client_id, 'basic'), basicOf(client_id, client_secret));
   return { client_id, client_auth: METHODS.includes(said) ? (said as ClientAuth) : 'client_secret_basic' };
 };
 
@@ -345,11 +356,13 @@ const revoke = async (all: All, spec: ServerSpec): Promise<void> => {
       await revoked(tokenDeps(all, spec), granted, name).catch((cause: unknown) =>
         all.log.info('the authority of an MCP server did not take back a token', { server: spec.name, why: reasonIn(cause) }),
       );
-  await forget(all, spec.name);
+  const { client_id } = spec.oauth ?? {};
+  await forget(all, spec.name, client_id === undefined ? [] : [clientSecret(spec.name, client_id, 'basic')]);
 };
 
-const forget = async (all: All, name: string): Promise<void> => {
+/** `staying`: of the entry itself. */
+const forget = async (all: All, name: string, staying: readonly string[] = []): Promise<void> => {
   all.urls.delete(name);
   await change(all, name, () => undefined);
-  for (const stored of await all.secrets.list(`${secretsOf(name)}oauth.`)) if (OAUTH_SECRET.test(stored.slice(secretsOf(name).length))) await all.secrets.delete(stored);
+  for (const stored of await all.secrets.list(`${secretsOf(name)}oauth.`)) if (OAUTH_SECRET.test(stored.slice(secretsOf(name).length)) && !staying.includes(stored)) await all.secrets.delete(stored);
 };

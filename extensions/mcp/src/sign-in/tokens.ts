@@ -23,6 +23,8 @@ export type TokenAnswer =
 const shortOf = (clientId: string): string => createHash('sha256').update(clientId).digest('hex').slice(0, 8);
 export const oauthSecret = (server: string, name: 'access' | 'refresh' | 'verifier'): string => `mcp.${server}.oauth.${name}`;
 export const clientSecret = (server: string, clientId: string, form: 'secret' | 'basic'): string => `mcp.${server}.oauth.${form}.${shortOf(clientId)}`;
+/** RFC 6749, 2.3.1. */
+export const basicOf = (clientId: string, secret: string): string => Buffer.from(`${encodeURIComponent(clientId)}:${encodeURIComponent(secret)}`).toString('base64');
 /** After the name of the server. */
 export const OAUTH_SECRET = /^oauth\.(?:access|refresh|verifier|(?:secret|basic)\.[0-9a-f]{8})$/;
 

@@ -44,7 +44,7 @@ export const WORDS: readonly Draft[] = [
   {
     id: 'brainstorm',
     category: 'thinking',
-    en: ['Brainstorm', 'Many ideas, judged, and a plan for the best'],
+    en: ['Brainstorm', 'Many ideas, rated, and a plan for the best'],
     zh: ['头脑风暴', '大量想法、评估与最佳方案'],
     parameters: { '!challenge': 'What needs ideas' },
     steps: {
