@@ -25,7 +25,7 @@ const Arms = ({ one, numbers: { metrics, over_time: course } }: { one: Experimen
   <>
     <Section title={t('arms')}>
       <Table
-        label={t('arms')}
+        label={t('numbers')}
         rows={metrics}
         keyOf={({ variant_id: id }) => id}
         columns={[

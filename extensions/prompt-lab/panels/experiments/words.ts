@@ -5,6 +5,7 @@ export const t = words({
   en: {
     arms: 'Arms',
     arm: 'Arm',
+    numbers: 'Numbers of the arms',
     winner: 'winner',
     runs: 'Runs',
     wins: 'Wins',
@@ -23,6 +24,7 @@ export const t = words({
   zh: {
     arms: '分组',
     arm: '分组',
+    numbers: '各分组的数据',
     winner: '胜出',
     runs: '运行',
     wins: '成功',

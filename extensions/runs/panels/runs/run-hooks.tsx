@@ -14,7 +14,7 @@ export const RunHooks = ({ id }: { id: string }) => {
   return (
     <Section title={t('hooks')}>
       <Table
-        label={t('hooks')}
+        label={t('hook_calls')}
         rows={rows}
         keyOf={({ trace_id: trace }) => trace}
         columns={[

@@ -6,6 +6,7 @@ export const t = words({
     title: 'Runs',
     hooks: 'Hooks of plugins',
     hook: 'Hook',
+    hook_calls: 'Calls of hooks',
     hook_result: 'Result',
     note: 'Every accepted message starts a run.',
     agent: 'Agent',
@@ -123,6 +124,7 @@ export const t = words({
   zh: {
     hooks: '插件钩子',
     hook: '钩子',
+    hook_calls: '钩子调用',
     hook_result: '结果',
     title: '运行',
     note: '每条被接受的消息都会开始一次运行。',
