@@ -41,7 +41,7 @@ export interface Patch {
 
 export const createProposals = ({ ctx, library }: { readonly ctx: Pick<ExtensionContext, 'db' | 'clock' | 'ids'>; readonly library: Library }): Proposals => {
   const system = ctx.db.system('proposals of agents for the skills of the daemon');
-  const list = (): Promise<ProposalRow[]> => system.select<ProposalRow>({ from: TABLE, order: [{ column: 'created_at', direction: 'desc' }], limit: MAX_PENDING });
+  const list = (): Promise<ProposalRow[]> => system.select<ProposalRow>({ from: TABLE, order: [{ column: 'created_at', descending: true }, { column: 'id' }], limit: MAX_PENDING });
   const remove = async (id: string): Promise<void> => void (await ctx.db.commit([ctx.db.remove(TABLE, { id })]));
   const store = async (actor: Actor, agentId: string, rest: Omit<ProposalRow, 'id' | 'owner_id' | 'agent_id' | 'created_at'>): Promise<ProposalRow> => {
     if ((await list()).length >= MAX_PENDING) throw skillErrors.too_many_proposals(MAX_PENDING);
