@@ -2,6 +2,7 @@
 import { foldedText, wordList, wordsAsked, wordsOf } from '@svc/api';
 import { expectShortStops, hostileTexts } from '@svc/testing/hostile-texts';
 import { scoreOf, snippetOf } from '../src/search/snippet.js';
+import { titleOf } from '../src/titling/title-text.js';
 
 const MAX_WORDS = 10_000;
 const ASKED = { words: ['a', 'zz'], phrase: 'a zz' };
@@ -12,6 +13,7 @@ const READERS: Readonly<Record<string, (text: string) => unknown>> = {
   foldedText,
   scoreOf: (text) => scoreOf(text, ASKED),
   snippetOf: (text) => snippetOf(text, ASKED),
+  titleOf,
 };
 
 describe('long texts in a conversation', function () {
