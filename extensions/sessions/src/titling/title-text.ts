@@ -8,6 +8,7 @@ const INSTRUCTION =
 /** A title needs no more of a message. */
 const MAX_MESSAGE_CHARS = 1_500;
 const MAX_TITLE_TOKENS = 40;
+const MAX_LINE_CHARS = 2_000;
 const MAX_TITLE_CHARS = 80;
 const TIMEOUT_MS = 30_000;
 
@@ -34,7 +35,8 @@ export const titleRequest = (agent: Agent, named: string, beginning: string): Mo
 
 /** One line without markup; undefined where nothing is left. */
 export const titleOf = (answer: string): string | undefined => {
-  const line = answer.split('\n').find((one) => one.trim() !== '') ?? '';
+  // The patterns below take the square of what they are given.
+  const line = (answer.split('\n').find((one) => one.trim() !== '') ?? '').trim().slice(0, MAX_LINE_CHARS);
   const plain = line
     // Characters that are not seen, and those that turn the direction of what follows.
     .replace(/[\p{C}\u2028\u2029]/gu, ' ')
