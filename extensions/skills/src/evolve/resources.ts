@@ -68,7 +68,7 @@ export const EVOLVE_ACTIONS = {
     ...admin,
     audit: 'skill_rolled_back',
     done: { en: '{message}', zh: '已回退 {skill_name}。' },
-    button: { label: { en: 'Roll back', zh: '回退' }, icon: 'undo-2' },
+    button: { label: { en: 'Roll back', zh: '回退' }, icon: 'rotate-ccw' },
     command: { confirm: 'Go back to the version before? The version that counts now is deleted.' },
   },
   diff: {
