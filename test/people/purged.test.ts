@@ -100,7 +100,16 @@ describeDaemonOnEngines('a purge through the daemon', () => {
     const [owner] = await rows(`SELECT owner_id FROM agents__agents WHERE id = '${finch}'`);
     const current = async (agentId: string): Promise<string> => (await alice.expect(200, 'GET', `/api/agents/${agentId}/session`)).body.session_id;
     const erasures: ReadonlyArray<readonly [string, string, () => Promise<unknown>]> = [
-      [wren, 'zimessagez', () => alice.expect(200, 'DELETE', `/api/agents/${wren}/history`)],
+      [
+        wren,
+        'zimessagez',
+        async () => {
+          const id = await current(wren);
+          await alice.expect(200, 'DELETE', `/api/agents/${wren}/history`);
+          // The sweep moves it into the bin; from there it can be erased.
+          for (let tries = 0; tries < 100 && (await alice.delete(`/api/sessions/${id}?erase=true`)).status !== 200; tries++) await new Promise((resolve) => setTimeout(resolve, 100));
+        },
+      ],
       [wren, 'xisessionx', async () => alice.expect(200, 'DELETE', `/api/sessions/${await current(wren)}?erase=true`)],
       [wren, 'jiagentwj', () => alice.expect(200, 'DELETE', `/api/agents/${wren}`)],
       [finch, 'kipersonk', () => kernel.daemon.parts.purges.purge({ ownerId: String(owner?.owner_id) })],
