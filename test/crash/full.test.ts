@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { addAccounts } from './account/account.js';
 import { CrashRows, crashTable } from './account/crash-table.js';
+import { dieInAutomation } from './automation.js';
 import { endLives } from './daemon-life.js';
 import { dieAtEach } from './account/enumerated.js';
 import { killUnderLoad, randomOfRun } from './load.js';
@@ -14,6 +15,8 @@ const CLIENTS = 8;
 const RECOVERY_POINTS = 12;
 /** A merge of two commits that end together can make a point that only some lives have. */
 const MOST_MISSED = 0.03;
+/** Timers of several areas run beside each other: more commits end together in some lives. */
+const MOST_MISSED_BY_THEMSELVES = 0.2;
 
 describe('killed with SIGKILL', function () {
   this.timeout(3_600_000);
@@ -50,6 +53,12 @@ describe('killed with SIGKILL', function () {
   it('and again while it recovers, it does not either', async () => {
     const twice = points.map((point, index) => ({ points: [point, `any #${1 + (index % RECOVERY_POINTS)}`], row: 'any point, then in recovery' }));
     check(await dieAtEach(model, twice, rows));
+  });
+
+  it('with workflows, fires, tasks and deliveries, it does not either', async () => {
+    const { kills, missed, points: all, problems } = await dieInAutomation(model, (reached) => reached);
+    expect(problems.join('\n')).to.equal('');
+    expect(kills, missed.join('; ')).to.be.at.least(all.length * (1 - MOST_MISSED_BY_THEMSELVES));
   });
 
   it('and at random moments under load, it does not either', async () => {

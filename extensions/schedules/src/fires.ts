@@ -46,6 +46,8 @@ export interface Fires {
   changed(): void;
   /** Fires a job now, whatever its times and state; its next time stays. */
   fireNow(job: Job): Promise<FireRow>;
+  /** Looks at fires whose run ended while the daemon was off: nobody was woken then. */
+  look(): Promise<void>;
   /** Stops what the job began and is still going on. */
   stopAll(job: Job): Promise<void>;
 }
@@ -60,6 +62,7 @@ const JUMP_MS = 10_000;
 const LOOK_MS = 15_000;
 const MAX_FAILURES = 5;
 const MAX_REASON = 256;
+const MAX_WOKEN = 1_000;
 export const MAX_OUTPUT = 65_536;
 
 type Skip = { readonly skip: string };
@@ -90,6 +93,10 @@ export const createFires = (deps: FireDeps): Fires => {
       nextDue = 0;
     },
     fireNow: (job) => open(job, deps.clock.iso(), 'manual', []),
+    look: async () => {
+      const open = await deps.db.system('fires that wait').select<FireRow>({ from: 'fires', where: { status: 'running', run_id: { not: null } }, limit: MAX_WOKEN });
+      for (const { owner_id: owner, run_id: runId } of open) await deps.journal.wake(deps.actors.of(owner), wakeKey(runId ?? ''), {});
+    },
     stopAll: async (job) => {
       for (const fire of await running(deps, job)) if (fire.run_id !== null) await deps.runs.stop(deps.actors.of(job.owner_id), { runId: fire.run_id }, `the job ${job.name} was stopped`);
     },

@@ -2,7 +2,7 @@ import { AgentChanged, Agents, AgentSpawned, AgentSpawning } from '@svc/ext-agen
 import { NoticesServed } from '@svc/ext-notices/contract';
 import { createRunEnds, RunEnded, Runs } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
-import { defineExtension, isSvcError } from '@svc/api';
+import { defineExtension, isSvcError, KernelReady } from '@svc/api';
 import { scheduleTables } from '../migrations/0001_init.js';
 import { commands, commandWords } from './commands.js';
 import { CronSessionMessages, CronSessionTokens, MaxCronJobs, SchedulesSection } from './config.js';
@@ -76,6 +76,7 @@ export default defineExtension({
     for (const event of [AgentSpawned, AgentChanged]) events.on(event, ({ ownerId, agentId }) => ofManifests.reconcile(ownerId, agentId));
     ctx.services.provide(contract.Schedules, servedJobs({ db, jobs }));
     const waits = createFireWaits({ db, events: ctx.events, clock, runs });
+    ctx.hooks.tap(KernelReady, () => fires.look());
     ctx.events.on(contract.JobChanged, () => fires.changed());
     ctx.timers.every('fire-jobs', TICK_MS, async () => {
       await fires.tick();

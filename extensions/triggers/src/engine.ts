@@ -51,8 +51,10 @@ const OWNER = 'owner';
 export const createEngine = (deps: EngineDeps): Engine => {
   let triggers: readonly Trigger[] = [];
   let reading: Promise<void> | undefined;
+  let isRead = false;
   const receive = async (happening: Happening, also?: Trigger): Promise<void> => {
-    await reading;
+    // A stored event may come before the daemon is ready, and is not given again once it is taken.
+    await (reading ?? (isRead ? undefined : reload()));
     const others = triggers.filter(({ owner_id, id }) => owner_id === (happening.ownerId ?? OWNER) && id !== also?.id);
     const known = also === undefined ? others : [also, ...others];
     const possible = known.filter(({ pattern }) => kindsOf(pattern)?.includes(happening.kind) !== false);
@@ -61,6 +63,7 @@ export const createEngine = (deps: EngineDeps): Engine => {
   const listening = createListening(deps.events, deps.sources, (happening) => receive(happening));
   const read = async (): Promise<void> => {
     triggers = [...(await deps.read())].sort((one, other) => (one.id < other.id ? -1 : 1));
+    isRead = true;
   };
   const reload = async (): Promise<void> => {
     const mine = (reading ?? Promise.resolve()).catch(() => undefined).then(read);

@@ -32,17 +32,26 @@ export interface FireDeps {
 export interface Fires {
   /** Drives a fire that was stored; without its lease somebody here looks for it. */
   begin(leased: LeasedRun | undefined): void;
+  /** Looks at those that wait: what ended while the daemon was off woke nobody. */
+  look(): Promise<void>;
 }
 
 const AT_ONCE = 8;
 const CHECK_MS = 60_000;
 const WORKFLOW_CHECK_MS = 5_000;
 const MAX_REASON = 500;
+const MAX_WOKEN = 1_000;
 const MAX_PROMPT = 100_000;
 
 export const createFires = (deps: FireDeps): Fires => {
   const worker: DurableWorker = deps.journal.worker(TriggerFire, { concurrency: AT_ONCE, drive: (run) => drive(deps, run) });
-  return { begin: (leased) => (leased ? void worker.take(leased) : worker.poke()) };
+  return {
+    begin: (leased) => (leased ? void worker.take(leased) : worker.poke()),
+    look: async () => {
+      const asleep = await deps.journal.list({ actor: deps.actors.system('fires that wait'), kind: TriggerFire.name, status: ['waiting'], limit: MAX_WOKEN });
+      for (const { id, ownerId } of asleep) await deps.journal.wake(deps.actors.of(ownerId), wakeKey(id), {});
+    },
+  };
 };
 
 const wakeKey = (runId: string): string => `trigger-fire:${runId}`;

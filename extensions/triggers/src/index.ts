@@ -125,6 +125,7 @@ export default defineExtension({
     for (const event of [AgentSpawned, AgentChanged]) events.on(event, ({ ownerId, agentId }) => ofManifests.reconcile(ownerId, agentId));
     ctx.hooks.tap(KernelReady, async () => {
       await engine.reload();
+      await fires.look();
       await engine.receive({ kind: 'system', ownerId: null, key: `started:${ids.uuid()}`, subject: 'daemon', text: 'The daemon started.', data: {} });
     });
     // A daemon whose events were lost, or an extension that was switched on later.

@@ -55,8 +55,10 @@ const kindsOf = ({ events, event_type: only }: TargetRow): readonly Kind[] => {
 export const createSources = ({ db, events, log, send }: SourceDeps): Sources => {
   let targets: readonly Target[] = [];
   let reading: Promise<void> | undefined;
+  let isRead = false;
   const sendAll = async ({ kind, ownerId, key, data }: Happening): Promise<void> => {
-    await reading;
+    // A stored event may come before the daemon is ready, and is not given again once it is taken.
+    await (reading ?? (isRead ? undefined : reload()));
     const sent = KINDS.find((one) => one === kind);
     if (sent === undefined) return;
     const asked = targets.filter((target) => target.ownerId === ownerId && (target.kinds.includes(sent) || target.kinds.includes('all')));
@@ -70,6 +72,7 @@ export const createSources = ({ db, events, log, send }: SourceDeps): Sources =>
       reader.select<TargetRow>({ from: EventSubscriptions.table.name, columns: ['id', 'owner_id', 'event_type'], where: { enabled: 1 } }),
     ]);
     targets = [...hooks, ...subscriptions].map((row) => ({ id: row.id, ownerId: row.owner_id, kinds: kindsOf(row) }));
+    isRead = true;
   };
   const reload = async (): Promise<void> => {
     const mine = (reading ?? Promise.resolve()).catch(() => undefined).then(read);

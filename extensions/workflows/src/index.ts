@@ -2,7 +2,7 @@ import { Agents } from '@svc/ext-agents/contract';
 import { createRunEnds, RunEnded, RunHalt, Runs } from '@svc/ext-runs/contract';
 import { StartWorkflow } from '@svc/ext-schedules/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
-import { defineExtension } from '@svc/api';
+import { defineExtension, KernelReady } from '@svc/api';
 import { workflowTables } from '../migrations/0001_init.js';
 import { originColumn } from '../migrations/0002_origin.js';
 import { templateTable } from '../migrations/0003_templates.js';
@@ -10,7 +10,7 @@ import { commands, commandWords } from './commands.js';
 import { WorkflowsSection } from './config.js';
 import * as contract from './contract.js';
 import type { WorkflowRunRow } from './contract.js';
-import { type DriverDeps, driveRun } from './driver.js';
+import { type DriverDeps, driveRun, wakeKey } from './driver.js';
 import { runRoutes } from './routes/runs.js';
 import { templateRoutes } from './routes/templates.js';
 import { workflowRoutes } from './routes/workflows.js';
@@ -25,6 +25,8 @@ const stateOf = ({ id, workflow_id: workflowId, state, output, error }: Workflow
   output: output ?? '',
   error,
 });
+
+const MAX_WOKEN = 1_000;
 
 export default defineExtension({
   contract,
@@ -70,6 +72,11 @@ export default defineExtension({
       const { id, state, output, error } = await rules.start(actor, { workflow: found.id, input, key: `cron:${key}`, ...(parentRunId === undefined ? {} : { parentRunId }) });
       const status = state === 'completed' ? ('done' as const) : state === 'failed' || state === 'cancelled' ? state : ('running' as const);
       return { workflowId: found.id, runId: id, status, output: output ?? '', error };
+    });
+    // What ended while the daemon was off woke nobody.
+    ctx.hooks.tap(KernelReady, async () => {
+      const asleep = await journal.list({ actor: actors.system('workflows that wait'), kind: contract.WorkflowRun.name, status: ['waiting'], limit: MAX_WOKEN });
+      for (const { id, ownerId } of asleep) await journal.wake(actors.of(ownerId), wakeKey(id), {});
     });
     // A workflow that a stopped run began ends with it.
     ctx.hooks.tap(RunHalt, async ({ actor, runId, isRoot, why }) => {

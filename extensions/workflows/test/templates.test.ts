@@ -132,6 +132,19 @@ describe('workflows from templates and files', function () {
     expect((await http.expect(404, 'POST', `/api/workflows/runs/${whole.run_id}/rerun?from_step=nothing`)).body.code).to.equal('workflows_step_not_found');
   });
 
+  it('end with all that they led to when their root is stopped', async () => {
+    const steps = [
+      { name: 'one', agent: 'assistant', input: 'one' },
+      { name: 'ask', mode: 'operator' },
+    ];
+    const id = (await http.expect(201, 'POST', '/api/workflows', { name: 'stopped', steps })).body.workflow_id;
+    const { run_id: runId } = (await http.expect(202, 'POST', `/api/workflows/${id}/run`, {})).body;
+    await world.kernel.as(KEYS.bob).expect(404, 'POST', `/api/runs/${runId}/stop`);
+    expect((await http.expect(200, 'POST', `/api/runs/${runId}/stop`)).body.run_id).to.equal(runId);
+    const ended = await over(runId);
+    expect([ended.state, ended.step_results[1].state]).to.deep.equal(['cancelled', 'cancelled']);
+  });
+
   it('are created from TOML, YAML and JSON, and watched while they run', async () => {
     const made = await svc('workflows', 'create', file('flow.toml', TOML));
     expect(made.code, made.stderr).to.equal(0);

@@ -47,10 +47,12 @@ const stopRun = ({ journal, runs }: OneRunDeps): RouteDecl =>
     params: RunPath,
     responses: { 200: Type.Object({ status: OneOf(['ok']), run_id: Type.String(), stopped: Type.Integer({ description: 'How many runs' }) }) },
     handler: async ({ actor, params }) => {
-      const run = await journal.get(actor, params.id.toLowerCase());
-      if (run === undefined || (run.kind !== RUN_KIND && run.rootId !== run.id)) throw runErrors.not_found(params.id);
-      const target = run.kind === RUN_KIND ? { runId: run.id } : { rootId: run.id };
-      return reply(200, { status: 'ok', run_id: run.id, stopped: await runs.stop(actor, target, 'stopped by request') });
+      const id = params.id.toLowerCase();
+      const run = await journal.get(actor, id);
+      // Work of another kind is seen by what it led to.
+      const isRoot = run === undefined && (await journal.list({ actor, kind: RUN_KIND, rootId: id, limit: 1 })).length > 0;
+      if (run?.kind !== RUN_KIND && !isRoot) throw runErrors.not_found(params.id);
+      return reply(200, { status: 'ok', run_id: id, stopped: await runs.stop(actor, isRoot ? { rootId: id } : { runId: id }, 'stopped by request') });
     },
   });
 
