@@ -56,11 +56,13 @@ export const executeCall = async (deps: ExecuteDeps, asked: CallRequest, agent: 
   return resultOf(agent && isSpilled(deps.spilling, asked, output) && canReadOn(deps, agent) ? await spilled(deps, tool, asked, facts, output) : await whole(deps, asked, facts, output));
 };
 
-/** Before the guards of `tool.after` look at it. A failure keeps the result. */
+/** Before the guards of `tool.after` look at it. A failure keeps the result. What others wrote into it is from outside, whatever they say of it. */
 const transformed = async ({ transform, log }: ExecuteDeps, { name, call }: CallRequest, facts: () => ToolRequest, output: ToolOutput): Promise<ToolOutput> => {
   try {
     const { content, origin } = await transform.call(output, facts());
-    return { ...output, content, ...(origin ? { origin } : {}) };
+    if (content === output.content) return output;
+    const labels = new Set([...(output.origin?.labels ?? []), ...(origin?.labels ?? []), 'ExternalNetwork' as const]);
+    return { ...output, content, origin: { ...output.origin, labels: [...labels], source: origin?.source ?? output.origin?.source ?? name } };
   } catch (cause) {
     log.warn('the result of a tool stays as it was', { tool: name, run: call.runId, cause });
     return output;
