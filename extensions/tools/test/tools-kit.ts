@@ -54,6 +54,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
   const log: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: (_message, fields) => void logged.push(fields ?? {}) };
   const taps: {
     before?: (request: ToolRequest) => Verdict | undefined;
+    transform?: (output: ToolOutput) => ToolOutput;
     after?: (output: ToolOutput, request: ToolRequest) => ToolOutput;
     grants?: (capabilities: Capabilities) => Capabilities;
     checkpoint?: (taking: Plain<(typeof CheckpointTake)['subject']>) => Promise<void>;
@@ -72,7 +73,7 @@ export const openTools = (tools: readonly AnyTool[]) => {
     checkpoint: { isEmpty: () => !taps.checkpoint, call: async (taking) => taps.checkpoint?.(taking) },
     workspaces: createWorkspaces(openDir('/nowhere')),
     start: { isEmpty: () => true, call: async () => undefined },
-    transform: { isEmpty: () => true, call: async (output) => output },
+    transform: { isEmpty: () => !taps.transform, call: async (output) => taps.transform?.(output) ?? output },
     after: { isEmpty: () => !taps.after, call: async (output, request) => taps.after?.(output, request) ?? output },
     schemas: createValueChecks(),
     clock,
