@@ -68,8 +68,8 @@ export default defineExtension({
     const isUsed = engine.loaded.length > 0;
     ctx.hooks.tap(DoctorCheck, () => (isUsed ? findingsOf(plugins, engine) : []));
     // Without [context_engine] a message costs nothing here: it is answered at once.
-    ctx.hooks.tap(RunRecall, ({ actor, agent, runId, sessionId, message, peerId, budgetTokens }) =>
-      isUsed ? engine.ingest({ actor, agent, budgetTokens, ownerId: agent.ownerId, agentId: agent.id, runId, sessionId, message, peerId: peerId ?? null }) : [],
+    ctx.hooks.tap(RunRecall, ({ actor, agent, runId, sessionId, message, peerId, budgetTokens, kind }) =>
+      isUsed ? engine.ingest({ actor, agent, budgetTokens, ownerId: agent.ownerId, agentId: agent.id, runId, sessionId, message, peerId: peerId ?? null, isUnkept: kind !== 'normal' }) : [],
     );
     if (!isUsed) return;
     const sessions = ctx.services.require(Sessions);

@@ -95,6 +95,22 @@ describe('every hook of plugins', function () {
     expect(await say('And now?')).to.contain('From the first.');
   });
 
+  it('leaves no text of an incognito message in a trace', async () => {
+    svc.model.beginAnew({ text: 'Fine.' });
+    await hook('shaper', 'ingest', 'answer = {"type": "ingest_result", "memories": ["noted: " + request["message"]]}');
+    const session = await newSession();
+    for (const [message, incognito] of [
+      ['Said openly.', false],
+      ['Said in private.', true],
+    ] as const)
+      await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message, session_id: session, incognito });
+    await traced('ingest', ({ input_preview: text }) => text.includes('Said openly.'));
+    await until(async () => (await traces('')).filter(({ hook: name }) => name === 'ingest').length >= 2);
+    expect(JSON.stringify(await traces('')))
+      .to.contain('noted: Said openly.')
+      .and.not.contain('in private');
+  });
+
   it('A2 transform_tool_result changes what the model reads of a tool, and counts as text from outside', async () => {
     await hook('shaper', 'transform_tool_result', 'answer = {"content": request["tool_name"] + " said: " + request["content"].upper()[:4] + " (shortened)"}');
     svc.model.beginAnew([{ text: '', toolCalls: [{ name: 'system_time', args: {} }] }, { text: 'Thanks.' }]);
