@@ -54,7 +54,9 @@ describe('a provider key', () => {
     return received.join('\n');
   };
 
-  it('goes to its provider and nowhere else: no answer, log, prompt or file but the vault', async () => {
+  it('goes to its provider and nowhere else: no answer, log, prompt or file but the vault', async function () {
+    // Every route is called once.
+    this.timeout(180_000);
     const config = `[log]\nlevel = "debug"\n${OPEN_RATE}`;
     const svc = await bootWithModel({ text: 'I do not know any key.' }, { config, env: { OPENAI_API_KEY: ENV_CANARY } });
     const set = await svc.http.expect(200, 'POST', '/api/providers/openai/key', { api_key: CANARY });

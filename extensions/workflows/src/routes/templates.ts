@@ -5,7 +5,7 @@ import type { Templates } from '../templates/templates.js';
 import { WorkflowPath } from './workflows.js';
 
 const route = routeGroup({ area: 'workflows' });
-const TemplatePath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100, description: 'Template id' }) });
+const TemplatePath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 100, description: 'Template id', examples: ['summarize'] }) });
 const Value = Type.Union([Type.String({ maxLength: 100_000 }), Type.Number(), Type.Boolean()]);
 
 export const templateRoutes = (templates: Templates): RouteDecl[] => [

@@ -5,8 +5,8 @@ export const API_NAMES = new Set(
   (
     'a2a agents approval-grants approvals audit auth auto-dream backup backups bindings budget catalog channels checkpoints clawhub clawhub-cn cluster commands comms config context-engine cron ext extensions ' +
     'extensions-doctor extensions-graph extensions-trust files goals hands health hooks inbox init live logs marketplace mcp media memory metrics migrate models network notices openapi.json pairing ' +
-    'panels peers plugins profiles prompts providers queue ready registry restore runs schedules secrets security sessions settings shares shutdown skillhub skills status tasks templates terminal tools triggers ' +
-    'ui uploads usage users vault version versions webhooks workflows'
+    'panels people peers plugins profiles prompts providers queue ready registry restore runs schedules secrets security sessions settings shares shutdown skillhub skills status tasks templates terminal tools triggers ' +
+    'ui uploads usage users vault version versions webhooks workflow-templates workflows'
   ).split(' '),
 );
 /** First names. */

@@ -1,0 +1,43 @@
+/** What shared links say. Loaded with it. */
+import { words } from '@svc/kit';
+
+export const later = words({
+  en: {
+    shares_none: 'No links yet. You make one in the menu of a conversation.',
+    share_off: 'Links are switched off. An owner can set share_links to true under [session] in the settings.',
+    share_text: 'Anyone with the link can read the conversation as it is now, without logging in. Reasoning, tools, files and names are not shown.',
+    share_valid: 'Valid for',
+    share_days: '{count} days',
+    share_never: 'No expiry',
+    share_make: 'Create link',
+    share_once: 'Copy the link now. It is not shown again.',
+    share_copy: 'Copy link',
+    share_as_of: 'Shows messages as of {time}',
+    share_until: 'Expires {time}',
+    share_over: 'Expired {time}',
+    share_update: 'Update',
+    share_update_title: 'Show the conversation as it is now',
+    share_updated: 'The link shows the conversation as it is now.',
+    share_revoke: 'Revoke',
+    share_revoked: 'Link revoked.',
+  },
+  zh: {
+    shares_none: '还没有链接。可在对话的菜单中创建。',
+    share_off: '链接分享已关闭。所有者可在设置的 [session] 中将 share_links 设为 true。',
+    share_text: '任何拥有链接的人无需登录即可阅读此对话目前的内容。不显示思考过程、工具、文件和姓名。',
+    share_valid: '有效期',
+    share_days: '{count} 天',
+    share_never: '永不过期',
+    share_make: '创建链接',
+    share_once: '请立即复制链接，之后不再显示。',
+    share_copy: '复制链接',
+    share_as_of: '显示截至 {time} 的消息',
+    share_until: '{time} 过期',
+    share_over: '已于 {time} 过期',
+    share_update: '更新',
+    share_update_title: '显示对话目前的内容',
+    share_updated: '链接现在显示对话目前的内容。',
+    share_revoke: '撤销',
+    share_revoked: '链接已撤销。',
+  },
+});
