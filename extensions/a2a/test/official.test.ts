@@ -25,7 +25,7 @@ describe('the official A2A protocol', function () {
     return seen;
   };
   before(async () => {
-    world = await bootWithModel(undefined, { config: `api_key = "${KEY}"\n${OPEN_RATE}`, key: KEY });
+    world = await bootWithModel(undefined, { config: `api_key = "${KEY}"\n${OPEN_RATE}[approval]\nrequire_approval = ["system_time"]\n`, key: KEY });
     http = world.http;
   });
   after(stopModelKernels);
@@ -89,6 +89,61 @@ describe('the official A2A protocol', function () {
     expect(cancelled.status?.state).to.equal(TaskState.TASK_STATE_CANCELED);
     const last = (await following).at(-1)?.payload;
     expect(last?.$case === 'statusUpdate' && last.value.status?.state).to.equal(TaskState.TASK_STATE_CANCELED);
+  });
+
+  it('cancels a task in each state that is no end, and none that has ended', async () => {
+    const begin = async (more: object = {}, configuration: object = { returnImmediately: true }): Promise<string> => {
+      const { result } = await rpc('SendMessage', { message: { messageId: `m-${Math.random()}`, role: 'ROLE_USER', parts: [{ text: 'Go' }], ...more }, configuration });
+      return result.task.id;
+    };
+    const stateOf = async (id: string): Promise<string> => (await rpc('GetTask', { id })).result.status.state;
+    const reached = (id: string, state: string): Promise<void> => until(async () => (await stateOf(id)) === state);
+    world.model.beginAnew({ hang: true });
+    const working = await begin({ contextId: 'one-after-another' });
+    const queued = await begin({ contextId: 'one-after-another' });
+    await reached(working, 'TASK_STATE_WORKING');
+    expect(await stateOf(queued)).to.equal('TASK_STATE_SUBMITTED');
+    for (const id of [queued, working]) expect((await rpc('CancelTask', { id })).result.status.state).to.equal('TASK_STATE_CANCELED');
+    world.model.beginAnew({ toolCalls: [{ name: 'system_time', args: {} }] });
+    const waiting = await begin({}, {});
+    expect(await stateOf(waiting)).to.equal('TASK_STATE_INPUT_REQUIRED');
+    expect((await rpc('CancelTask', { id: waiting })).result.status.state).to.equal('TASK_STATE_CANCELED');
+    world.model.beginAnew({ text: 'done' });
+    const completed = await begin({}, {});
+    world.model.beginAnew({ status: 400, message: 'no such model' });
+    const failed = await begin({}, {});
+    expect([await stateOf(completed), await stateOf(failed)]).to.deep.equal(['TASK_STATE_COMPLETED', 'TASK_STATE_FAILED']);
+    for (const id of [queued, working, waiting]) await reached(id, 'TASK_STATE_CANCELED');
+    for (const id of [queued, working, waiting, completed, failed]) {
+      const before = await stateOf(id);
+      expect((await rpc('CancelTask', { id })).error.code).to.equal(-32_002);
+      expect((await http.expect(409, 'POST', `/a2a/tasks/${id}/cancel`)).body.code).to.equal('a2a_task_ended');
+      expect(await stateOf(id)).to.equal(before);
+    }
+    expect((await rpc('CancelTask', { id: MISSING })).error.code).to.equal(-32_001);
+  });
+
+  it('follows one task where a message is repeated while its stream has no end, and works on when a follower leaves', async () => {
+    world.model.beginAnew({ text: 'so far', hangAfter: true });
+    const params = { message: { messageId: 'without-end', role: 'ROLE_USER', parts: [{ text: 'Endless' }] } };
+    const follow = async () => {
+      const gone = new AbortController();
+      const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'SendStreamingMessage', params });
+      const answer = await withKey(`${world.kernel.url}/a2a`, { method: 'POST', headers: { 'content-type': 'application/json', 'a2a-version': '1.0' }, body, signal: gone.signal });
+      const reader = answer.body?.getReader();
+      let text = '';
+      while (reader && !text.includes('\n\n')) text += Buffer.from((await reader.read()).value ?? []).toString();
+      const first = JSON.parse(text.split('\n\n')[0]?.slice('data: '.length) ?? '');
+      return { id: first.result.task.id as string, leave: () => gone.abort() };
+    };
+    const [one, again] = [await follow(), await follow()];
+    expect(again.id).to.equal(one.id);
+    one.leave();
+    again.leave();
+    expect((await rpc('GetTask', { id: one.id })).result.status.state).to.equal('TASK_STATE_WORKING');
+    expect((await rpc('SendMessage', { ...params, configuration: { returnImmediately: true } })).result.task.id).to.equal(one.id);
+    expect(world.model.requests).to.have.length(1);
+    expect((await rpc('CancelTask', { id: one.id })).result.status.state).to.equal('TASK_STATE_CANCELED');
   });
 
   it('is spoken by the SDK of 0.3: send, stream, get', async () => {

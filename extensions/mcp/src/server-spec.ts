@@ -205,7 +205,9 @@ const flatTransport = (type: string | undefined, { command, args, url }: Pick<Se
   return { type: kind, url };
 };
 
-/** Where a value is stored. */
+/** Where a value is stored. Only names of servers have dots here, so each name is of one server. */
 export const envSecret = (server: string, name: string): string => `mcp.${server}.env.${name}`;
-export const headerSecret = (server: string, name: string): string => `mcp.${server}.header.${name}`;
+export const headerSecret = (server: string, name: string): string => `mcp.${server}.header.${name.replaceAll('.', '/')}`;
 export const secretsOf = (server: string): string => `mcp.${server}.`;
+/** After the name of the server. */
+export const VALUE_SECRET = /^(?:env|header)\.[^.]+$/;

@@ -11,7 +11,7 @@ import { createLiveServer, type LiveDeps, type LiveServer } from './client/live-
 import type { ServerTool } from './client/server-tools.js';
 import { McpServersSetting } from './config.js';
 import { mcpErrors } from './errors.js';
-import { envSecret, type GivenValues, headerSecret, readEntry, secretsOf, type ServerEntry, type ServerSpec } from './server-spec.js';
+import { envSecret, type GivenValues, headerSecret, readEntry, secretsOf, type ServerEntry, type ServerSpec, VALUE_SECRET } from './server-spec.js';
 import type { SignIns } from './sign-in/sign-ins.js';
 import { basicOf, clientSecret } from './sign-in/tokens.js';
 import { MAX_SERVERS, type ServerStore } from './store.js';
@@ -190,8 +190,11 @@ const replace = async (all: All, server: LiveServer, entry: ServerEntry): Promis
 /** Values that no name of the spec uses any more. */
 const dropUnused = async ({ secrets }: All, { name, env, headers }: ServerSpec): Promise<void> => {
   const used = new Set([...env.map((one) => envSecret(name, one)), ...headers.map((one) => headerSecret(name, one))]);
-  for (const prefix of [envSecret(name, ''), headerSecret(name, '')]) for (const stored of await secrets.list(prefix)) if (!used.has(stored)) await secrets.delete(stored);
+  for (const stored of await valuesOf(secrets, name)) if (!used.has(stored)) await secrets.delete(stored);
 };
+
+/** The server `a` and one named `a.header` have prefixes in common. */
+const valuesOf = async (secrets: Secrets, name: string): Promise<string[]> => (await secrets.list(secretsOf(name))).filter((stored) => VALUE_SECRET.test(stored.slice(secretsOf(name).length)));
 
 const remove = async (all: All, server: LiveServer): Promise<void> => {
   refuseConfig(all, server);
@@ -199,12 +202,9 @@ const remove = async (all: All, server: LiveServer): Promise<void> => {
   await all.store.remove(name);
   all.held.delete(name);
   await Promise.all([server.stop(), offer(all)]);
-  // Names may contain dots, so only what is exactly of this server goes.
-  for (const stored of await all.secrets.list(secretsOf(name))) if (OWN_SECRET.test(stored.slice(secretsOf(name).length))) await all.secrets.delete(stored);
+  for (const stored of await valuesOf(all.secrets, name)) await all.secrets.delete(stored);
   await all.signIns.forget(name);
 };
-
-const OWN_SECRET = /^(?:env\.[A-Za-z_][A-Za-z0-9_]*|header\..+)$/;
 
 /** Connecting is nobody's turn: it may take minutes. */
 const synced = async (all: All): Promise<readonly LiveServer[]> => {

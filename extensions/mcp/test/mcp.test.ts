@@ -1,4 +1,5 @@
 /** Agents against the real servers of the protocol's makers, over the API that people use. */
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { expect } from 'chai';
@@ -155,6 +156,50 @@ describe('MCP servers', function () {
       taken: '409 mcp_exists',
       template: '404 mcp_template_not_found',
     });
+  });
+
+  it('S4 are removed with their own values alone, whatever the names of others begin with', async () => {
+    const url = 'http://127.0.0.1:9/mcp';
+    await add({ name: 'a', transport: odd(), env: ['TOKEN=of-a'], enabled: false });
+    await add({ name: 'b', transport: { type: 'http', url }, headers: ['x.env.TOKEN: of-b'], enabled: false });
+    for (const name of ['a.header', 'a.env', 'b.header.x']) await add({ name, transport: odd(), env: [`TOKEN=of-${name}`], enabled: false });
+    await svc.http.expect(200, 'PUT', '/api/mcp/servers/a', { transport: odd(), enabled: false });
+    await svc.http.expect(200, 'DELETE', '/api/mcp/servers/a');
+    await svc.http.expect(200, 'DELETE', '/api/mcp/servers/b');
+    for (const name of ['a.header', 'a.env', 'b.header.x']) {
+      await svc.http.expect(200, 'PUT', `/api/mcp/servers/${name}`, { transport: odd(), env: ['TOKEN'] });
+      await stateOf(name, 'connected');
+      expect((await invoke(`mcp_${name.replaceAll('.', '_')}_echo`, { text: 'env' })).body.content).to.equal(`of-${name}|`);
+    }
+    const { body } = await add({ name: 'b', transport: { type: 'http', url }, headers: ['x.env.TOKEN'] });
+    expect([body.state, body.error]).to.deep.equal(['setup', 'It needs x.env.token. Set it in the page, or with svc mcp add.']);
+    for (const name of ['a.header', 'a.env', 'b.header.x', 'b']) await svc.http.expect(200, 'DELETE', `/api/mcp/servers/${name}`);
+  });
+
+  it('L1 hold up nobody while they never answer, and are gone when they are removed', async () => {
+    const since = Date.now();
+    const adding = add({ name: 'silent', transport: odd('silent') });
+    await until(async () => (await svc.http.get('/api/mcp/servers/silent')).body.stderr?.length === 1);
+    const [, pid = ''] = /^pid (\d+)$/.exec((await get('silent')).stderr[0]) ?? [];
+    expect((await invoke('mcp_memory_read_graph', {})).status).to.equal(200);
+    const { body } = await adding;
+    expect([body.state, body.tools_count]).to.deep.equal(['connecting', 0]);
+    expect(Date.now() - since).to.be.within(9_000, 20_000);
+    expect(existsSync(`/proc/${pid}`)).to.equal(true);
+    await svc.http.expect(200, 'DELETE', '/api/mcp/servers/silent');
+    await until(() => !existsSync(`/proc/${pid}`));
+    expect((await svc.http.get('/api/mcp/servers/silent')).status).to.equal(404);
+  });
+
+  it('P1 P2 flood with lines, notifications and errors, and still answer the call', async () => {
+    await add({ name: 'flooding', transport: odd() });
+    const flooded = invoke('mcp_flooding_echo', { text: 'flood' });
+    expect((await invoke('mcp_memory_read_graph', {})).status).to.equal(200);
+    expect((await flooded).body.content).to.equal('echo: flood');
+    const { status, stderr } = await get('flooding');
+    expect([status, stderr.length]).to.deep.equal(['connected', 200]);
+    expect((await invoke('mcp_flooding_echo', { text: 'after it' })).body.content).to.equal('echo: after it');
+    await svc.http.expect(200, 'DELETE', '/api/mcp/servers/flooding');
   });
 
   it('name the missing program and where it comes from', async () => {

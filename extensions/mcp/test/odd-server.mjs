@@ -1,4 +1,5 @@
 /** An MCP server over stdio that misbehaves as its first argument says. Answers only what a test needs. */
+import { appendFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const [way = 'plain'] = process.argv.slice(2);
@@ -17,6 +18,13 @@ if (way === 'dies') {
   process.stderr.write('fatal: the licence file is missing\n');
   process.exit(3);
 }
+// For whoever looks whether it is still there.
+if (way === 'silent') process.stderr.write(`pid ${process.pid}\n`);
+if (way === 'stubborn') {
+  // Its own name for each start; it does not end with its input.
+  appendFileSync(process.argv[3], `${process.pid}\n`);
+  setInterval(() => undefined, 60_000);
+}
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 if (way === 'noisy') process.stdout.write('Starting the server...\n');
 let tools = TOOLS[way] ?? TOOLS.plain;
@@ -33,6 +41,14 @@ function call(id, { name, arguments: args, _meta }) {
   if (args?.text === 'die') process.exit(9);
   if (args?.text === 'hang') return;
   if (args?.text === 'large') return void process.stdout.write(`{"jsonrpc":"2.0","id":${id},"result":{"content":[{"type":"text","text":"${'x'.repeat(20 * 1_048_576)}"}]}}\n`);
+  if (args?.text === 'flood') {
+    const rubbish = `${'no message at all '.repeat(20)}\n`.repeat(2_000);
+    const changed = `${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })}\n`.repeat(2_000);
+    for (let round = 0; round < 4; round++) {
+      process.stdout.write(rubbish + changed);
+      process.stderr.write(rubbish);
+    }
+  }
   if (args?.text === 'progress') {
     let step = 0;
     const timer = setInterval(() => {

@@ -236,6 +236,19 @@ describe('peers', function () {
     expect((await statusOf(two)).connected_peers).to.equal(1);
   });
 
+  it('refuses nobody who knows the secret, while others flood it with handshakes under another one', async () => {
+    const flood = Array.from({ length: 100 }, () => errorOf({ secret: 'wrong' }));
+    const link = await met();
+    expect(await link.ask({ method: 'ping' })).to.deep.include({ method: 'pong' });
+    // Each is refused, or makes room for one that came later.
+    const answers = (await Promise.all(flood)).filter((answer) => answer !== undefined);
+    expect(answers.length).to.be.greaterThan(0);
+    for (const answer of answers) expect(answer).to.deep.equal(['error', 'hello', 403, 'HMAC authentication failed']);
+    const { peers } = (await owner.expect(200, 'GET', '/api/peers')).body;
+    expect(peers.every(({ authenticated }: { authenticated: boolean }) => authenticated)).to.equal(true);
+    expect((await statusOf(two)).connected_peers).to.equal(1);
+  });
+
   it('works without ephemeral keys and without an identity, and shows that there is none', async () => {
     const peer = rawPeer();
     const link = await met(peer, { expected: nodeOne, without: ['ephemeral_pubkey', 'public_key', 'identity_signature'] });
