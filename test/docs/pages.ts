@@ -11,7 +11,7 @@ export const AGENT = 'kernel/cli/reference/agent-toml.md';
 export const SETTINGS = 'kernel/cli/reference/settings.md';
 export const COMING = 'kernel/cli/reference/coming-from.md';
 /** One task each; their snippets run in this order. */
-export const GUIDES = ['chat-uis', 'restrict-an-agent', 'costs', 'upgrade', 'another-machine'].map((name) => `kernel/cli/reference/${name}.md`);
+export const GUIDES = ['chat-uis', 'restrict-an-agent', 'costs', 'upgrade', 'another-machine', 'skills'].map((name) => `kernel/cli/reference/${name}.md`);
 const [UPGRADE = '', ANOTHER_MACHINE = ''] = GUIDES.slice(3);
 export const PAGES = [README, CLI, DEPLOYMENT, ERRORS, AGENT, SETTINGS, COMING, ...GUIDES];
 

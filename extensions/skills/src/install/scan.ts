@@ -2,11 +2,12 @@
  * What in a skill a person should read before it is installed.
  *
  * S1  A finding names its rule, file and line. The scanner advises: what a skill can do is decided by the capabilities of its agent.
- * S2  Orders against the person who installs it are critical where a model would read them as orders, and a warning in code and quotations: lessons about such orders have them there.
+ * S2  Orders against the person who installs it are critical where a model would read them as orders, and a warning in code and quotations: lessons about such orders have them there. Rules of other languages (order-rules.ts) say nothing there.
  * S3  A program that hides what it runs, opens a shell to elsewhere, or sends credentials away is critical wherever it stands.
  */
 import { UNSEEN } from '@svc/api';
 import { suspicionsOf } from '@svc/ext-taint/contract';
+import { ORDER_RULES } from './order-rules.js';
 
 export const SEVERITIES = ['info', 'warning', 'critical'] as const;
 
@@ -25,8 +26,10 @@ interface LineRule {
   readonly message: string;
 }
 
-const CREDENTIALS = '(?:\\.ssh/id_|\\.aws/credentials|\\.netrc|\\.npmrc|\\.kube/config|/etc/shadow|login\\.keychain|Login Data|wallet\\.dat|vault\\.enc)';
+const CREDENTIALS = '(?:\\.ssh/id_|\\.aws/credentials|\\.netrc|\\.npmrc|\\.kube/config|/etc/shadow|login\\.keychain|Login Data|wallet\\.dat|vault\\.enc|application_default_credentials\\.json)';
 const SENDING = '(?:curl|wget|nc|ncat|requests\\.(?:post|put)|fetch\\(|http\\.client|urllib|axios)';
+/** Plain http, or a number in place of a name. */
+const UNVOUCHED = '(?:https?:\\/\\/(?!127\\.)\\d{1,3}(?:\\.\\d{1,3}){3}|http:\\/\\/(?!localhost|127\\.))';
 
 const LINE_RULES: readonly LineRule[] = [
   {
@@ -52,6 +55,15 @@ const LINE_RULES: readonly LineRule[] = [
     severity: 'critical',
     pattern:
       /(?:curl|wget)\b[^\n|]{0,200}(?:https?:\/\/\d{1,3}(?:\.\d{1,3}){3}|pastebin\.com|paste\.ee|glot\.io|rentry\.(?:co|org)|transfer\.sh|http:\/\/(?!localhost|127\.))[^\n|]{0,200}\|\s*(?:sudo\s+)?(?:ba|z|da)?sh\b/i,
+    message: 'It runs a download from an address that nobody vouches for.',
+  },
+  {
+    rule: 'download_and_run',
+    severity: 'critical',
+    pattern: new RegExp(
+      `sh\\s+-c\\s+["']?\\$\\((?:curl|wget)\\b[^\\n)]{0,200}${UNVOUCHED}|\\bexec\\([^\\n]{0,60}(?:urlopen|requests\\.get)\\([^\\n]{0,20}${UNVOUCHED}|\\b(?:iex|Invoke-Expression)\\b[^\\n]{0,60}(?:DownloadString|Invoke-WebRequest|\\birm\\b|\\biwr\\b)[^\\n]{0,40}${UNVOUCHED}|(?:curl|wget)\\b[^\\n]{0,200}${UNVOUCHED}[^\\n]{0,200}&&\\s*chmod\\s+\\+x`,
+      'i',
+    ),
     message: 'It runs a download from an address that nobody vouches for.',
   },
   { rule: 'persistence', severity: 'critical', pattern: />>\s*~?[^\n]{0,60}(?:authorized_keys|\/etc\/sudoers|\/etc\/cron)/i, message: 'It gives itself access that stays.' },
@@ -83,6 +95,8 @@ const TEXT_FILE = /\.(?:md|markdown|txt|rst|toml|ya?ml|json|prompt|j2)$/i;
 const MARKDOWN = /\.(?:md|markdown)$/i;
 const PROGRAM_FILE = /\.(?:py|js|mjs|cjs|ts|sh|bash|zsh|ps1|rb|pl|lua|bat|cmd)$/i;
 const QUOTED = /^\s*(?:>|[-*]\s*["“'`])|^\s*["“'`].*["”'`][,.;]?\s*$|^\s*\|/;
+/** The task of many skills: "do not show the user raw JSON", "never delete without telling the user". */
+const OF_MANNERS = /\b(?:never|do not|don'?t|nothing)\b[^\n.;]{1,80}\bwithout\s+\w+ing\b|\bshow(?:ing)?\s+(?:to\s+)?the\s+(?:user|human|owner|operator)\s+\p{L}/iu;
 const MAX_FINDINGS = 200;
 const MAX_LINE = 4_000;
 
@@ -117,16 +131,20 @@ const scanOne = (file: string, text: string): Finding[] => {
     if (!isProse || line.trim() === '') return;
     for (const id of suspicionsOf(line)) {
       if (OF_ANY_SKILL.has(id)) continue;
-      const isOrder = AGAINST_PEOPLE.has(id) && !isFenced && !QUOTED.test(line) && !isBetweenQuotes(line, id);
+      const isOrder = AGAINST_PEOPLE.has(id) && !isFenced && !QUOTED.test(line) && !isBetweenQuotes(line, id) && !(id === 'deception_hide' && OF_MANNERS.test(line));
       add(id, isOrder ? 'critical' : 'warning', index + 1, 'It gives a model orders that are not the task of a skill.');
     }
+    if (!isFenced && !QUOTED.test(line))
+      for (const { rule, severity, pattern } of ORDER_RULES) if (pattern.test(withoutQuotes(line))) add(rule, severity, index + 1, 'It gives a model orders that are not the task of a skill.');
     if (UNSEEN.test(line.replace(/[\t\r\ufeff]/g, ''))) add('hidden_characters', 'warning', index + 1, 'It has characters that cannot be seen.');
   });
   return found;
 };
 
+const withoutQuotes = (line: string): string => line.replace(/"[^"]*"|„[^“”]*[“”]|“[^”]*”|«[^»]*»|`[^`]*`|'[^']{8,}'/g, '');
+
 /** What is left without quoted words breaks no rule. */
-const isBetweenQuotes = (line: string, id: string): boolean => !suspicionsOf(line.replace(/"[^"]*"|“[^”]*”|`[^`]*`|'[^']{8,}'/g, '')).includes(id);
+const isBetweenQuotes = (line: string, id: string): boolean => !suspicionsOf(withoutQuotes(line)).includes(id);
 
 export const worstOf = (findings: readonly Finding[]): Finding['severity'] | 'none' => {
   if (findings.some(({ severity }) => severity === 'critical')) return 'critical';
