@@ -105,7 +105,9 @@ describe('a provider key', () => {
     for (const result of reported) expectSilent(result.content, 'the result of a tool');
   });
 
-  it("nor is the daemon's own key in any answer, log or file but config.toml; its last good copy has the hash, and is for the owner's eyes", async () => {
+  it("nor is the daemon's own key in any answer, log or file but config.toml; its last good copy has the hash, and is for the owner's eyes", async function () {
+    // Every route is called once.
+    this.timeout(180_000);
     const kernel = await bootTestKernel({ config: `api_key = "${API_KEY}"\n[log]\nlevel = "debug"\n${OPEN_RATE}` });
     const http = kernel.as(API_KEY);
     for (const one of walk(kernel).filter((each) => !each.isSocket)) {

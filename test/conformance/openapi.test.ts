@@ -112,6 +112,13 @@ const WITHOUT_FIXED_FIELDS: Readonly<Record<string, string>> = {
 
 /** Parameters that look like ids of ours and are none. */
 const IDS_OF_ANOTHER_KIND: Readonly<Record<string, string>> = {
+  'finishMcpServerAuth: id': 'the name of a server',
+  'getMcpServerAuth: id': 'the name of a server',
+  'revokeMcpServerAuth: id': 'the name of a server',
+  'startMcpServerAuth: id': 'the name of a server',
+  'getPerson: id': 'it says where a person comes from',
+  'signOutPerson: id': 'it says where a person comes from',
+  'updatePerson: id': 'it says where a person comes from',
   'listMemoriesOfUser: user_id': 'a label for a person',
   'getAuditInclusionProof: id': 'the number of an entry',
   'listAuditEntries: agent_id': 'an agent id, or `system`',

@@ -100,8 +100,8 @@ describeDaemonOnEngines('switching an area', () => {
         // 404: nobody from elsewhere has a panel here, nobody shared a conversation, and no channel has that name.
         if (path.startsWith('/ui/frames/') || path.startsWith('/shared/')) expect(status, path).to.be.oneOf([404, 503]);
         else if (path === '/api/channels/{name}/webhook') expect(status, path).to.be.oneOf([404, 503]);
-        // 503: there is no provider to sign in at.
-        else if (path === '/api/auth/callback') expect(status, path).to.be.oneOf([400, 503]);
+        // 503: there is no provider to sign in at; 400: no sign-in at a server was begun.
+        else if (path === '/api/auth/callback' || path === '/api/mcp/servers/{id}/auth/callback') expect(status, path).to.be.oneOf([400, 503]);
         else if (auth === 'public') expect(status, path).to.be.oneOf(method === 'GET' ? [200, 503] : [200, 400]);
         else expect(status, `${method} ${path}`).to.equal(repairs && owner !== 'auth' ? 401 : 503);
       }

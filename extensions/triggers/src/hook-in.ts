@@ -74,10 +74,10 @@ export const hookInRoute = (deps: HookInDeps): RouteDecl => {
     handler: async ({ params, headers, bytes, body }) => {
       const trigger = await deps.find(params.id);
       const hook = trigger && hookOf(trigger.pattern);
-      if (!trigger || !hook) throw triggerErrors.bad_signature('no trigger waits for a webhook here');
+      if (!trigger || !hook) throw refusal('no trigger waits for a webhook here');
       const call: SentCall = { headers, bytes, body };
       const refused = await refusalOf(deps, hook.scheme, await deps.secretsOf(trigger), call);
-      if (refused !== undefined) throw triggerErrors.bad_signature(refused);
+      if (refused !== undefined) throw refusal(refused);
       const lookup = lookupOf(headers, body);
       const isMeant = Object.entries(hook.where ?? {}).every(([path, wanted]) => lookup(path) === wanted);
       if (!isMeant) return reply(200, { status: 'ignored' as const, trigger_id: trigger.id, fire_id: null, reason: 'the values that it waits for are others' });
@@ -92,6 +92,9 @@ export const hookInRoute = (deps: HookInDeps): RouteDecl => {
     },
   });
 };
+
+/** A token may stand where an API key does. */
+const refusal = (why: string) => triggerErrors.bad_signature(why).with({ headers: { 'www-authenticate': 'Bearer' } });
 
 /** Values of the body; `event` is all of it, and `header.NAME` one of the headers that say what happened. */
 const lookupOf = (headers: SentCall['headers'], body: unknown): Lookup => {

@@ -7,7 +7,7 @@
  * V4  Cancelling ends what the run began, its retries and its waits at once.
  * V5  Working time counts against limits; waiting for a person or a time does not.
  */
-import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Origin, type Row, uuidOfHex, type Write } from '@svc/api';
+import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, isTable, type Journal, type LeasedRun, type Logger, type Origin, type Row, uuidOfHex, type Write } from '@svc/api';
 import { createHash } from 'node:crypto';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { RunEnds, RunInfo, RunsService } from '@svc/ext-runs/contract';
@@ -163,6 +163,8 @@ async function ask(deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, ste
       door: 'internal',
       key: `workflow:${row.id}:${row.attempt}`,
       parentRunId: leased.id,
+      // Agents that start a workflow whose agents start it again end where agents that ask each other do.
+      depth: isTable(leased.input) ? Number(leased.input.depth ?? 0) : 0,
       cause: { kind: 'workflow', id: run.workflow_id },
       ...(run.origin === null ? {} : { origin: jsonOf<Origin>(run.origin) }),
     });

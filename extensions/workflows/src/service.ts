@@ -161,7 +161,7 @@ const definitions = ({ actors, clock, db, ids }: ServiceDeps, { changed, checkAg
 
 const starting = (deps: ServiceDeps, { changed, checkAgents, find, run }: Basics) => ({
   /** `taken`: results of another run that stand at the beginning of this one. */
-  start: async (actor: Actor, { workflow, input, key, parentRunId, origin }: WorkflowStart, taken: readonly StepRow[] = []): Promise<WorkflowRunRow> => {
+  start: async (actor: Actor, { workflow, input, key, parentRunId, depth, origin }: WorkflowStart, taken: readonly StepRow[] = []): Promise<WorkflowRunRow> => {
     const row = await find(actor, workflow);
     if (!row) throw workflowErrors.not_found(workflow);
     if (JSON.stringify(input ?? '').length > MAX_INPUT_CHARS) throw workflowErrors.bad_step('input', `it has more than ${MAX_INPUT_CHARS} characters`);
@@ -198,7 +198,7 @@ const starting = (deps: ServiceDeps, { changed, checkAgents, find, run }: Basics
         lane: `workflow:${id}`,
         ...(parentRunId === undefined ? {} : { parentId: parentRunId }),
         cause: { kind: 'workflow', id: row.id },
-        input: { workflowId: row.id },
+        input: { workflowId: row.id, ...(depth === undefined ? {} : { depth }) },
       },
       [
         deps.db.insert(WorkflowRunRows.name, [made]),

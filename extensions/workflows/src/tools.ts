@@ -40,7 +40,7 @@ export const workflowTools = (deps: ToolDeps): AnyTool[] => {
       replay: 'keyed',
       timeoutMs: 86_400_000,
       run: async ({ workflow_id: id, input }, call) => {
-        const begun = await rules.start(call.actor, { workflow: id, input: input ?? '', key: `call:${call.runId}:${call.callId}`, parentRunId: call.runId });
+        const begun = await rules.start(call.actor, { workflow: id, input: input ?? '', key: `call:${call.runId}:${call.callId}`, parentRunId: call.runId, depth: call.depth + 1 });
         const row = await endOfRun(deps, call.actor, begun.id, call.signal);
         if (row.state === 'completed') return { content: row.output ?? '', origin: { labels: ['UntrustedAgent'], source: `the workflow ${row.workflow_name}`, sessionId: call.sessionId } };
         return {
@@ -57,7 +57,7 @@ export const workflowTools = (deps: ToolDeps): AnyTool[] => {
       ...starts,
       replay: 'keyed',
       run: async ({ workflow_id: id, input }, call) =>
-        `Started the run ${(await rules.start(call.actor, { workflow: id, input: input ?? '', key: `call:${call.runId}:${call.callId}`, parentRunId: call.runId })).id}.`,
+        `Started the run ${(await rules.start(call.actor, { workflow: id, input: input ?? '', key: `call:${call.runId}:${call.callId}`, parentRunId: call.runId, depth: call.depth + 1 })).id}.`,
     }),
     defineTool({
       name: 'workflow_list',

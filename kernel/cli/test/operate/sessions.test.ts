@@ -121,7 +121,9 @@ describe('svc sessions with the real daemon', function () {
     const ids = (await rows()).map(({ id }) => id);
     expect((await sessions('delete', ...ids, 'nope')).code).to.equal(1);
     expect(await rows()).to.have.length(2);
-    expect(JSON.parse((await sessions('delete', ...ids, '--json')).stdout)).to.deep.equal({ status: 'deleted', session_ids: ids });
+    const deleted = JSON.parse((await sessions('delete', ...ids, '--json')).stdout);
+    expect(deleted).to.deep.equal({ status: 'deleted', session_ids: ids, restorable_until: deleted.restorable_until });
+    expect(Date.parse(deleted.restorable_until) - Date.now(), 'thirty days in the bin').to.be.within(29 * 86_400_000, 31 * 86_400_000);
     // Each agent has a new, empty one.
     expect((await rows()).map(({ label }) => label)).to.deep.equal([null, null]);
   });
