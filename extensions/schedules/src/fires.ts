@@ -65,8 +65,6 @@ const MAX_REASON = 256;
 const MAX_WOKEN = 1_000;
 export const MAX_OUTPUT = 65_536;
 
-type Skip = { readonly skip: string };
-
 export const createFires = (deps: FireDeps): Fires => {
   const worker: DurableWorker = deps.journal.worker(CronFire, { concurrency: deps.concurrency, drive: (run) => drive(deps, run) });
   const open = (job: Job, due: string, kind: FireRow['kind'], also: readonly Write[]): Promise<FireRow> => openFire(deps, worker, job, due, kind, also);
@@ -98,7 +96,7 @@ export const createFires = (deps: FireDeps): Fires => {
       for (const { owner_id: owner, run_id: runId } of open) await deps.journal.wake(deps.actors.of(owner), wakeKey(runId ?? ''), {});
     },
     stopAll: async (job) => {
-      for (const fire of await running(deps, job)) if (fire.run_id !== null) await deps.runs.stop(deps.actors.of(job.owner_id), { runId: fire.run_id }, `the job ${job.name} was stopped`);
+      for (const fire of await running(deps, job)) await stopFire(deps, job, fire, `the job ${job.name} was stopped`);
     },
   };
 };
@@ -116,46 +114,53 @@ const unclaimed = ({ log }: FireDeps, row: JobRow, cause: unknown): number => {
 
 type Open = (job: Job, due: string, kind: FireRow['kind'], also: readonly Write[]) => Promise<FireRow>;
 
-/** Moves the job to its next time, and fires it as its policies say. Answers how many fires that makes. */
+/**
+ * Moves the job to its next time, and fires it as its policies say. Answers how many fires that makes. Each fire is one commit with the
+ * move past its time, so that a daemon that dies in between loses none of those that `missed = "all"` makes up for.
+ */
 const claim = async (deps: FireDeps, job: Job, open: Open): Promise<number> => {
   const now = deps.clock.now();
-  const dueMs = Date.parse(job.next_run ?? '');
-  const times = await dueTimes(deps, job, dueMs, now);
-  const next = await deps.planner.next(job.schedule, now, dueMs);
-  const [first = job.next_run ?? '', ...more] = times;
-  const skip = await skipOf(deps, job, now - Date.parse(first));
-  const moved = moveTo(deps, job, next);
-  if (skip) {
-    await deps.db.commit([moved, ...skipped(deps, job, first, skip.skip)]);
-    return 0;
+  let at = job;
+  for (let made = 0; ; made += 1) {
+    const due = at.next_run ?? '';
+    const lateMs = now - Date.parse(due);
+    const skip = lateSkip(job, lateMs, now) ?? (made === MAX_CAUGHT_UP ? { skip: `missed: ${made} fires before it were made up for at once, and no more are`, from: now } : undefined);
+    if (skip) {
+      const next = await deps.planner.next(job.schedule, skip.from, Date.parse(due));
+      await deps.db.commit([moveTo(deps, at, next), ...skipped(deps, job, due, next === null ? skip.skip : `${skip.skip}; so are all times before ${next}`)]);
+      return made;
+    }
+    const isMadeUp = lateMs > LATE_MS && job.missed === 'all';
+    const next = await deps.planner.next(job.schedule, isMadeUp ? Date.parse(due) : now, Date.parse(due));
+    const still = isMadeUp || job.overlap === 'allow' || job.overlap === 'queue' ? [] : await running(deps, job);
+    if (job.overlap === 'skip' && still.length > 0) {
+      await deps.db.commit([moveTo(deps, at, next), ...skipped(deps, job, due, 'overlap: the fire before it still runs')]);
+      return made;
+    }
+    for (const fire of still) await stopFire(deps, job, fire, `the next fire of ${job.name} replaced it`);
+    await open(job, due, lateMs > LATE_MS ? 'late' : 'scheduled', [moveTo(deps, at, next)]);
+    if (!isMadeUp || next === null || Date.parse(next) > now) return made + 1;
+    at = { ...job, next_run: next };
   }
-  if (job.overlap === 'cancel')
-    for (const fire of await running(deps, job)) if (fire.run_id !== null) await deps.runs.stop(deps.actors.of(job.owner_id), { runId: fire.run_id }, `the next fire of ${job.name} replaced it`);
-  await open(job, first, now - Date.parse(first) > LATE_MS ? 'late' : 'scheduled', [moved]);
-  for (const due of more) await open(job, due, 'late', []);
-  return times.length;
 };
 
-/** The times that a fire is made for now: one, or with `missed = "all"` each that has passed. */
-const dueTimes = async ({ planner }: FireDeps, job: Job, dueMs: number, now: number): Promise<string[]> => {
-  const times = [new Date(dueMs).toISOString()];
-  if (job.missed !== 'all' || job.schedule.kind === 'at') return times;
-  for (let at = dueMs; times.length < MAX_CAUGHT_UP; ) {
-    const next = job.schedule.kind === 'every' ? new Date(at + job.schedule.every_secs * 1_000).toISOString() : await planner.next(job.schedule, at, at);
-    if (next === null || Date.parse(next) > now) break;
-    at = Date.parse(next);
-    if (now - at <= job.max_late_secs * 1_000) times.push(next);
-  }
-  return times;
+/** Why a fire comes too late, and since when one would not. */
+const lateSkip = (job: Job, lateMs: number, now: number): { readonly skip: string; readonly from: number } | undefined => {
+  const limitMs = job.missed === 'skip' ? LATE_MS : Math.max(LATE_MS, job.max_late_secs * 1_000);
+  if (lateMs <= limitMs) return undefined;
+  const late = `missed: it was due ${Math.round(lateMs / 1_000)} s ago, `;
+  return { skip: late + (job.missed === 'skip' ? 'and missed fires are skipped' : `more than max_late_secs (${job.max_late_secs})`), from: now - limitMs - 1 };
 };
 
-const skipOf = async (deps: FireDeps, job: Job, lateMs: number): Promise<Skip | undefined> => {
-  const late = Math.round(lateMs / 1_000);
-  if (lateMs > LATE_MS && job.missed === 'skip') return { skip: `missed: it was due ${late} s ago, and missed fires are skipped` };
-  if (lateMs > LATE_MS && late > job.max_late_secs) return { skip: `missed: it was due ${late} s ago, more than max_late_secs (${job.max_late_secs})` };
-  if (job.overlap === 'skip' && (await running(deps, job)).length > 0) return { skip: 'overlap: the fire before it still runs' };
-  return undefined;
+/** All that it led to: runs of agents, and workflows. */
+const stopFire = async ({ actors, journal, runs }: FireDeps, job: Job, fire: FireRow, why: string): Promise<void> => {
+  const actor = actors.of(job.owner_id);
+  const run = await journal.byKey(actor, CronFire.name, keyOf(job, fire));
+  if (run) await runs.stop(actor, { rootId: run.id }, why);
 };
+
+/** Two daemons that see the same time make one fire. */
+const keyOf = (job: Job, fire: Pick<FireRow, 'id' | 'due_at' | 'kind'>): string => (fire.kind === 'manual' ? `manual:${fire.id}` : `${job.id}:${fire.due_at}`);
 
 /** Of two daemons, one finds the job as it was. */
 const moveTo = ({ db }: FireDeps, job: Job, next: string | null): Write =>
@@ -201,8 +206,7 @@ const openFire = async (deps: FireDeps, worker: DurableWorker, job: Job, due: st
     {
       kind: CronFire.name,
       actor: deps.actors.of(job.owner_id),
-      // Two daemons that see the same time make one fire.
-      key: kind === 'manual' ? `manual:${row.id}` : `${job.id}:${due}`,
+      key: keyOf(job, row),
       lane: job.overlap === 'queue' ? `cron:${job.id}` : `cron-fire:${row.id}`,
       ...(job.agent_id === null ? {} : { subject: job.agent_id }),
       cause: kind === 'manual' ? { kind: 'message' } : { kind: 'cron', id: job.id },

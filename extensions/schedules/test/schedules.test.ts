@@ -244,6 +244,44 @@ describe('schedules and cron jobs', function () {
     await alice.expect(200, 'DELETE', `/api/cron/jobs/${id}`);
   });
 
+  it('F3 after a long time off make up for what is not too late, and say what was skipped', async () => {
+    world.model.script(() => ({ text: 'done' }));
+    const fields = { schedule: { kind: 'every', every_secs: 3_600 }, max_late_secs: 9_000, overlap: 'allow' };
+    const [once, all] = [await job({ ...fields, missed: 'once' }), await job({ ...fields, missed: 'all' })];
+    ahead += 5 * 60 * MINUTE + 30 * MINUTE;
+    const shown = (list: FireBody[]) => list.map(({ kind, status }) => `${kind} ${status}`).reverse();
+    expect(shown(await ended(once, 2))).to.deep.equal(['scheduled skipped', 'late ok']);
+    expect((await fires(once))[1]?.reason).to.match(/^missed: it was due 1\d{4} s ago, more than max_late_secs \(9000\); so are all times before 20/);
+    expect(shown(await ended(all, 3)).sort()).to.deep.equal(['late ok', 'late ok', 'scheduled skipped']);
+    for (const id of [once, all]) await alice.expect(200, 'DELETE', `/api/cron/jobs/${id}`);
+  });
+
+  it('F3 are replaced by their next fire where they say so, workflows too', async () => {
+    const workflow = (await alice.expect(201, 'POST', '/api/workflows', { name: 'long', steps: [{ name: 'sleep', mode: 'wait', duration_secs: 86_400 }] })).body.workflow_id;
+    const id = await job({ agent_id: undefined, prompt: undefined, overlap: 'cancel', action: { kind: 'workflow', workflow_id: workflow } });
+    ahead += 61 * MINUTE;
+    await until(async () => ((await fires(id))[0]?.run_id ? true : undefined), 'the first fire');
+    ahead += 61 * MINUTE;
+    const [second, first] = await until(async () => ((list) => (list.length === 2 && list[1]?.status === 'error' && list[0]?.run_id ? list : undefined))(await fires(id)), 'the second fire');
+    expect([second?.status, first?.status]).to.deep.equal(['running', 'error']);
+    expect((await alice.expect(200, 'GET', `/api/workflows/runs/${first?.run_id}`)).body.state).to.equal('cancelled');
+    await alice.expect(200, 'DELETE', `/api/cron/jobs/${id}`);
+  });
+
+  it('are stopped by their root, with the runs of agents below, and by nobody else', async () => {
+    world.model.script(() => ({ hang: true }));
+    const id = await job();
+    ahead += 61 * MINUTE;
+    const runId = await until(async () => (await fires(id))[0]?.run_id ?? undefined, 'the run');
+    const { root_id: root } = (await alice.expect(200, 'GET', `/api/runs/${runId}`)).body;
+    expect(root).not.to.equal(runId);
+    expect(await code(404, 'POST', `/api/runs/${root}/stop`, undefined, bob)).to.equal('run_not_found');
+    expect((await alice.expect(200, 'POST', `/api/runs/${root}/stop`)).body).to.deep.equal({ status: 'ok', run_id: root, stopped: 1 });
+    expect((await ended(id, 1))[0]?.status).to.equal('error');
+    expect((await alice.expect(200, 'GET', `/api/runs/${runId}`)).body.status).to.equal('cancelled');
+    await alice.expect(200, 'DELETE', `/api/cron/jobs/${id}`);
+  });
+
   it('P3 with a date fire once, and stay readable', async () => {
     world.model.script(() => ({ text: 'fine' }));
     const at = new Date(Date.now() + ahead + 5 * MINUTE).toISOString();
