@@ -25,6 +25,9 @@ const detail = (slug: string, more: object = {}) => {
   return { skill, latestVersion, owner: { handle: 'ada', displayName: 'Ada', image: null }, moderation: null, expectedSha256: SHA, ...more };
 };
 
+/** As the status of an answer that never comes, or never ends if it has a text. */
+export const HANGS = 0;
+
 export type Answer = readonly [status: number, body: string | Uint8Array | object, headers?: Record<string, string>];
 
 /** The routes of a hub; a test may answer one path in its own way. */
@@ -62,9 +65,13 @@ export const startHub = async () => {
     seen.push(`${url.pathname}${url.search}`);
     agents.push(String(req.headers.authorization ?? ''));
     const [status, body, headers = {}] = special.get(url.pathname)?.shift() ?? usual(url.pathname, url.searchParams);
+    if (status === HANGS) {
+      if (body !== '') res.writeHead(200, { 'content-type': 'application/json' }).write(body);
+      return;
+    }
     const isPlain = typeof body === 'string' || body instanceof Uint8Array;
     res.writeHead(status, { 'content-type': isPlain ? 'text/plain' : 'application/json', ...headers }).end(isPlain ? body : JSON.stringify(body));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`, seen, agents, special, close: () => server.close() };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`, seen, agents, special, close: () => server.close().closeAllConnections() };
 };

@@ -1,13 +1,17 @@
 /** Skills of a hub that speaks the wire of the public one, over HTTP. */
 import { createHash } from 'node:crypto';
 import { mkdir, writeFile } from 'node:fs/promises';
+import { systemClock } from '@svc/platform/clock/clock';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestHttp, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
 import { zipOf } from '../../skills/test/archives.js';
-import { type Answer, SHA, startHub, TEXT } from './hub.js';
+import { type Answer, HANGS, SHA, startHub, TEXT } from './hub.js';
 
 const KEYS = { owner: 'hub-root-key', alice: 'hub-alice-key' };
 const ALICE = `[[users]]\nname = "alice"\nrole = "user"\napi_key_hash = "sha256:${createHash('sha256').update(KEYS.alice).digest('hex')}"\n`;
+/** The patience of the client of the hub, and what it is in this test. */
+const [PATIENCE_MS, TEST_MS] = [15_000, 300];
+
 describe('skills of a hub', function () {
   this.timeout(60_000);
   let hub: Awaited<ReturnType<typeof startHub>>;
@@ -16,7 +20,9 @@ describe('skills of a hub', function () {
   let alice: TestHttp;
   before(async () => {
     hub = await startHub();
-    kernel = await bootTestKernel({ config: `api_key = "${KEYS.owner}"\n${OPEN_RATE}${ALICE}[skills]\nhub_url = "${hub.url}/"\nhub_mirror_url = ""\n`, key: KEYS.owner });
+    const real = systemClock();
+    const clock = { ...real, schedule: (ms: number, fn: () => void) => real.schedule(ms === PATIENCE_MS ? TEST_MS : ms, fn) };
+    kernel = await bootTestKernel({ clock, config: `api_key = "${KEYS.owner}"\n${OPEN_RATE}${ALICE}[skills]\nhub_url = "${hub.url}/"\nhub_mirror_url = ""\n`, key: KEYS.owner });
     [owner, alice] = [kernel.as(KEYS.owner), kernel.as(KEYS.alice)];
   });
   after(async () => {
@@ -95,6 +101,20 @@ describe('skills of a hub', function () {
     hub.special.set('/api/v1/search', [[400, 'Query too odd']]);
     expect((await alice.expect(502, 'GET', '/api/skillhub/search?q=odd')).body.error).to.include('400: Query too odd');
     hub.special.delete('/api/v1/search');
+  });
+
+  it('H2 are not waited for where the hub hangs, before its answer or within it, and it is asked once', async () => {
+    for (const [word, text] of [
+      ['silent', ''],
+      ['stuck', '{"results":['],
+    ] as const) {
+      hub.special.set('/api/v1/search', [[HANGS, text]]);
+      const { body } = await alice.expect(502, 'GET', `/api/skillhub/search?q=${word}`);
+      expect(body).to.deep.include({ code: 'skillhub_upstream', items: [] });
+      expect(body.error, word).to.include('did not answer in time').and.include(`${PATIENCE_MS} ms`);
+      expect(hub.seen.filter((path) => path.includes(`q=${word}`))).to.have.length(1);
+    }
+    await alice.expect(200, 'GET', '/api/skillhub/search?q=afterwards');
   });
 
   it('H1 are asked for with the token of the hub, which nobody is shown', async () => {

@@ -319,6 +319,60 @@ describe('skills', function () {
     await uninstall('twice');
   });
 
+  it('F3 refuses a SKILL.md of 10 MB, and names it where somebody put it there', async () => {
+    const text = `${skillText('vast')}${'x'.repeat(10 * 1024 * 1024 - 200)}`;
+    const refused = await install({ source: await folder('vast', { 'SKILL.md': text }) });
+    expect([refused.status, refused.body.code]).to.deep.equal([400, 'skills_bad_skill']);
+    expect(refused.body.error).to.include('SKILL.md, line 1').and.include('it has more than 10');
+    served.set('/vast/SKILL.md', { type: 'text/markdown', body: text });
+    expect((await install({ source: `${base}/vast/SKILL.md` })).status).to.be.within(400, 413);
+    await owner.expect(404, 'GET', '/api/skills/vast');
+    await mkdir(`${world.kernel.home}/skills/vast`, { recursive: true });
+    await writeFile(`${world.kernel.home}/skills/vast/SKILL.md`, text);
+    await admin.expect(200, 'POST', '/api/skills/reload');
+    const shown = await get('vast');
+    expect(shown.enabled).to.equal(false);
+    expect(shown.error).to.match(/^SKILL\.md, line 1: /);
+    await uninstall('vast');
+  });
+
+  it('shows what a skill lacks on this machine, before it is installed and after', async () => {
+    const front =
+      'name: lacking\ndescription: Lacks a program.\nmetadata: { openclaw: { requires: { bins: [svc-no-such-program, sh], env: [SVC_NO_SUCH_KEY] }, install: [{ kind: apt, package: svc-no-such-package }] } }';
+    const source = await folder('lacking', { 'SKILL.md': `---\n${front}\n---\nRun it.\n` });
+    const programs = [
+      { name: 'svc-no-such-program', found: false },
+      { name: 'sh', found: true },
+    ];
+    const { body: plan } = await admin.expect(200, 'POST', '/api/skills/install/plan', { source });
+    expect(plan).to.deep.include({ programs, variables: ['SVC_NO_SUCH_KEY'], installs: ['apt install svc-no-such-package'] });
+    await admin.expect(201, 'POST', '/api/skills/install', { source });
+    const { requirements, enabled } = await get('lacking');
+    expect(enabled).to.equal(true);
+    expect(requirements).to.deep.include({ programs, variables: [{ name: 'SVC_NO_SUCH_KEY', is_set: false }] });
+    const { doctor } = (await owner.expect(200, 'GET', '/api/health/detail')).body;
+    expect(doctor.find(({ message }: { message: string }) => message.startsWith('lacking needs'))).to.deep.include({
+      message: 'lacking needs svc-no-such-program, which this machine lacks.',
+      fix: 'apt install svc-no-such-package',
+    });
+  });
+
+  it('L3 is uninstalled during a run, and the run goes on', async () => {
+    await installed('leaving', { 'references/words.md': 'Words.' });
+    const read = (args: object) => ({ toolCalls: [{ name: 'skill_read_file', args }] });
+    world.model.beginAnew(async ({ index }) => {
+      if (index === 0) return read({ skill: 'leaving' });
+      if (index > 1) return { text: 'It went away.' };
+      expect((await uninstall('leaving')).status).to.equal(200);
+      return read({ skill: 'leaving', path: 'references/words.md' });
+    });
+    const { body } = await owner.expect(200, 'POST', `/api/agents/${world.agent.id}/message`, { message: 'read it' });
+    expect(body.response).to.equal('It went away.');
+    const last = JSON.stringify(world.model.requests.at(-1)?.body);
+    expect(last).to.include('ahoy').and.include('You have no skill');
+    expect(await homeFolders()).to.deep.equal([]);
+  });
+
   it('is switched off by the settings, and says so', async () => {
     await installed('switched-off');
     expect(await get('switched-off')).to.deep.include({ enabled: false, error: 'It is listed under [skills] disabled in config.toml.' });
