@@ -165,7 +165,10 @@ export const TemplateRows = defineTable('workflow_templates', '1.0.0', {
 });
 export type TemplateRow = RowOf<typeof TemplateRows>;
 
-export const WorkflowRun = defineWork('workflow', '1.0.0', { input: Type.Object({ workflowId: Type.String(), depth: Type.Optional(Type.Integer({ description: 'Number of agents above it' })) }), result: Type.Undefined() });
+export const WorkflowRun = defineWork('workflow', '1.0.0', {
+  input: Type.Object({ workflowId: Type.String(), depth: Type.Optional(Type.Integer({ description: 'Number of agents above it' })) }),
+  result: Type.Undefined(),
+});
 
 const Fact = { ownerId: Type.String(), workflowId: Type.String(), runId: Type.String(), name: Type.String() };
 export const WorkflowChanged = defineEvent('workflows.changed', '1.0.0', Type.Object({ id: Type.String(), ownerId: Type.String(), change: OneOf(['created', 'updated', 'deleted', 'run']) }), {

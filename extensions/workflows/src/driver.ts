@@ -7,7 +7,23 @@
  * V4  Cancelling ends what the run began, its retries and its waits at once.
  * V5  Working time counts against limits; waiting for a person or a time does not.
  */
-import { type Actor, type Actors, type Clock, type Db, type Events, type Ids, isSvcError, isTable, type Journal, type LeasedRun, type Logger, type Origin, type Row, uuidOfHex, type Write } from '@svc/api';
+import {
+  type Actor,
+  type Actors,
+  type Clock,
+  type Db,
+  type Events,
+  type Ids,
+  isSvcError,
+  isTable,
+  type Journal,
+  type LeasedRun,
+  type Logger,
+  type Origin,
+  type Row,
+  uuidOfHex,
+  type Write,
+} from '@svc/api';
 import { createHash } from 'node:crypto';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { RunEnds, RunInfo, RunsService } from '@svc/ext-runs/contract';
