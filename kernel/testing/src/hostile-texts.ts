@@ -86,10 +86,9 @@ export const hostileTexts = (chars = HOSTILE_CHARS): HostileText[] =>
 export const expectShortStops = (what: string, read: (text: string) => unknown, texts: readonly HostileText[] = hostileTexts(), mostMs = MOST_MS): void => {
   const slow: Array<{ name: string; ms: number }> = [];
   for (const { name, text } of texts) {
-    const began = process.cpuUsage();
-    read(text);
-    const { user, system } = process.cpuUsage(began);
-    const ms = Math.round((user + system) / 1_000);
+    // What collects garbage and what else the machine does count too, once: only what is slow again is slow.
+    let ms = timeOf(read, text);
+    if (ms > mostMs) ms = Math.min(ms, timeOf(read, text));
     if (ms > mostMs) slow.push({ name, ms });
     // Each of the others would take as long.
     if (slow.length === 3) break;
@@ -98,4 +97,12 @@ export const expectShortStops = (what: string, read: (text: string) => unknown, 
     slow.sort((one, other) => other.ms - one.ms).map(({ name, ms }) => `${what}: ${ms} ms over ${name}`),
     'texts that kept the thread',
   ).to.deep.equal([]);
+};
+
+/** Milliseconds of processor time. */
+const timeOf = (read: (text: string) => unknown, text: string): number => {
+  const began = process.cpuUsage();
+  read(text);
+  const { user, system } = process.cpuUsage(began);
+  return Math.round((user + system) / 1_000);
 };
