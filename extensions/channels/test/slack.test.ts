@@ -158,14 +158,14 @@ describe('channels: slack', function () {
     await inbound('over http', 'answered');
     const refused = [
       await call(body('forged'), { secret: 'another' }),
-      await call(body('old'), { stamp: String(secs() - 400) }),
+      await call(body('out of date'), { stamp: String(secs() - 400) }),
       await call(body('when'), { stamp: 'now' }),
       await call('[]'),
       await call('no json'),
     ];
     expect(refused.map(({ status }) => status)).to.deep.equal([403, 403, 403, 400, 400]);
     expect((await call(once, { path: 'telegram' })).status).to.equal(404);
-    expect(['over http', 'from a bot', 'forged', 'old', 'when'].map(asked)).to.deep.equal([1, 0, 0, 0, 0]);
+    expect(['over http', 'from a bot', 'forged', 'out of date', 'when'].map(asked)).to.deep.equal([1, 0, 0, 0, 0]);
     await owner.expect(200, 'DELETE', '/api/channels/slack/configure');
     await configure();
     await inState('connected');
