@@ -47,6 +47,7 @@ const UNSAYABLE: Readonly<Record<string, string>> = {
   llm_embeddings_unsupported: 'which providers there are decides',
   providers_bad_name: 'names in the configuration are free, and only new ones have a form',
   providers_two_values: 'two names of one field have one value',
+  mcp_sign_in_over: 'a sign-in that was begun decides',
   providers_no_key: 'whether a key is stored decides',
   providers_no_key_needed: 'which provider it is decides',
   budget_agent_unknown: 'names of agents are free, and an id is a UUID',
