@@ -6,6 +6,7 @@ import { Pattern } from './pattern.js';
 export { TriggerFired, WebhookWake } from './fired.js';
 export { CALLS_KEPT_MS, createCallKeys } from './call-keys.js';
 export { createRotations, type Rotations } from './rotation.js';
+export { type Hmac, hubRefusal, isSameText, standardRefusal } from './senders.js';
 export { COMMON_SOURCES, createListening, type Emit, type Happening, type Listening, type Source } from './happenings.js';
 
 export const FIRE_STATES = ['running', 'ok', 'error', 'skipped'] as const;

@@ -5,9 +5,10 @@
  * A2  A signature is one of the exact bytes. One of Standard Webhooks is five minutes old at most, and its id is the signed one.
  * A3  The token acts for the owner of the daemon. A call whose signature is not proved yet acts for nobody.
  */
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { type Actor, type Actors, type Admission, type Clock, type Logger, type OptionalHandle, type Req, textThatIsSet } from '@svc/api';
 import type { AuthService } from '@svc/ext-auth/contract';
+import { type Hmac, hubRefusal, isSameText, standardRefusal } from '@svc/ext-triggers/contract';
 import type { WebhookTriggersConfig } from './config.js';
 import { webhookErrors } from './errors.js';
 
@@ -32,8 +33,6 @@ export interface HookCallers {
 
 const MIN_TOKEN_CHARS = 32;
 const MINUTE_MS = 60_000;
-const SECOND_MS = 1_000;
-const MAX_AGE_SECS = 300;
 const MAX_COUNTED = 10_000;
 const OWNER = 'owner';
 /** Owns nothing, so that nothing can be done in its name. */
@@ -62,7 +61,7 @@ export const createHookCallers = (deps: CallerDeps): HookCallers => {
       // A browser that signed in.
       if (key === undefined && !isSigned && !isOpen && headers.cookie !== undefined) return undefined;
       const token = key === undefined && !isSigned ? undefined : await tokenNow();
-      const isToken = key !== undefined && token !== undefined && isSame(key, token);
+      const isToken = key !== undefined && token !== undefined && isSameText(key, token);
       if (key !== undefined && !isToken && !isOpen) return undefined;
       if (most > 0 && counted(network) > most) throw webhookErrors.too_many_calls(most).with({ headers: { 'retry-after': '60' } });
       if (isToken) return actors.of(OWNER);
@@ -74,7 +73,7 @@ export const createHookCallers = (deps: CallerDeps): HookCallers => {
       if (enabled && bytes.length > most) throw webhookErrors.too_large(most);
       if (actor.ownerId !== UNPROVED) return actor;
       const token = await tokenNow();
-      const refused = token === undefined ? 'the daemon has no token' : refusalOf(headers, bytes, token, deps.clock.now());
+      const refused = token === undefined ? 'the daemon has no token' : await refusalOf(headers, bytes, token, deps.clock.now());
       if (refused !== undefined) throw webhookErrors.bad_signature(refused).with(CHALLENGE);
       return actors.of(OWNER);
     },
@@ -86,25 +85,17 @@ const presentedKey = ({ authorization = '', 'x-api-key': key }: Admission['heade
   (/^bearer\s/i.test(authorization) ? textThatIsSet(authorization.slice('bearer'.length)) : undefined) ?? (key === '' ? undefined : key);
 
 /** Why a signature does not hold; undefined where it does. */
-const refusalOf = (headers: Req['headers'], bytes: Uint8Array, token: string, now: number): string | undefined => {
-  const standard = headers[STANDARD];
-  if (standard === undefined) return isSame(headers[HUB]?.toLowerCase() ?? '', `sha256=${createHmac('sha256', token).update(bytes).digest('hex')}`) ? undefined : 'it does not fit the body';
-  const { 'webhook-id': id = '', 'webhook-timestamp': stamp = '' } = headers;
-  if (id === '' || !/^\d{1,12}$/.test(stamp)) return 'webhook-id or webhook-timestamp is missing';
-  if (Math.abs(now / SECOND_MS - Number(stamp)) > MAX_AGE_SECS) return 'it is older than five minutes, or a clock is wrong';
-  const expected = `v1,${createHmac('sha256', keyOf(token)).update(`${id}.${stamp}.`).update(bytes).digest('base64')}`;
-  return standard.split(' ').some((one) => isSame(one, expected)) ? undefined : 'it does not fit the body';
+const refusalOf = (headers: Req['headers'], bytes: Uint8Array, token: string, now: number): Promise<string | undefined> => {
+  const hmac: Hmac = async (data, key) =>
+    createHmac('sha256', key === 'whsec' ? keyOf(token) : token)
+      .update(data)
+      .digest();
+  return headers[STANDARD] === undefined ? hubRefusal(hmac, headers[HUB] ?? '', bytes) : standardRefusal(hmac, headers, bytes, now);
 };
 
 const WHSEC = 'whsec_';
 /** After `whsec_` it is base64, as Standard Webhooks has it; any other text is the key itself. */
 const keyOf = (token: string): Buffer => (token.startsWith(WHSEC) ? Buffer.from(token.slice(WHSEC.length), 'base64') : Buffer.from(token, 'utf8'));
-
-/** In a time that says nothing of where they differ. */
-const isSame = (one: string, other: string): boolean => {
-  const [a, b] = [one, other].map((text) => createHmac('sha256', 'compared').update(text).digest());
-  return a !== undefined && b !== undefined && timingSafeEqual(a, b);
-};
 
 /** Calls of each address in the minute that it began with. */
 const createCounts = (clock: Pick<Clock, 'now'>): ((network: string) => number) => {

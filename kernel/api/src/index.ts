@@ -101,6 +101,7 @@ export {
   idGroups,
 } from './storage.js';
 export { cacheRows, readOneCached, type RowCache } from './row-cache.js';
+export { createTurns, type Turns } from './turns.js';
 export { PurgeSubject, type Purged } from './purge.js';
 export type { Trash, TrashItem, TrashKind } from './trash.js';
 

@@ -7,11 +7,10 @@
  * F4  A file is written whole or not at all. Of two who change the same version, one is told that it has changed.
  * F5  Nobody writes into git's own folder: who may write files was not granted the programs that a configuration there names.
  */
-import { decodeText, type Dir, type DirEntry, fileRev, type TextEncodingName } from '@svc/api';
+import { createTurns, decodeText, type Dir, type DirEntry, fileRev, type TextEncodingName } from '@svc/api';
 import { belongsToGit, MAX_IDENTITY_BYTES, saysWhoTheAgentIs } from '@svc/ext-agents/contract';
 import { fileErrors } from '../errors.js';
 import { workspacePath, writablePath } from './names.js';
-import { createTurns } from './turns.js';
 
 export const MAX_FILES = 1_000;
 const MAX_SHOWN_BYTES = 4 * 1_024 * 1_024;

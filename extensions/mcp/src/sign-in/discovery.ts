@@ -8,7 +8,7 @@ import type { OAuthServerInfo } from '@modelcontextprotocol/client';
 import { parsedUrl } from '@svc/api';
 import type { ServerSpec } from '../server-spec.js';
 import { fetchBy, type Reach } from './reach.js';
-import type { ClientAuth } from './sign-in-store.js';
+import { CLIENT_AUTHS, type ClientAuth } from './sign-in-store.js';
 
 export interface Found {
   readonly issuer: string;
@@ -22,7 +22,6 @@ export interface Found {
   readonly auth_methods: readonly ClientAuth[];
 }
 
-const METHODS: readonly ClientAuth[] = ['none', 'client_secret_post', 'client_secret_basic'];
 /** RFC 8414: what one without a list knows. */
 const USUAL: readonly string[] = ['client_secret_basic'];
 const OFFLINE = 'offline_access';
@@ -56,7 +55,7 @@ export const discover = async (reach: Reach, url: string, { oauth = {} }: Pick<S
     ...(resourceMetadata ? { resource: resourceMetadata.resource } : isWhole ? {} : { resource: sdk.resourceUrlFromServerUrl(url).href }),
     ...(scope === undefined ? {} : { scope }),
     needs_iss: metadata?.authorization_response_iss_parameter_supported === true,
-    auth_methods: METHODS.filter((one) => (metadata ? (methods ?? USUAL).includes(one) : one !== 'client_secret_basic')),
+    auth_methods: CLIENT_AUTHS.filter((one) => (metadata ? (methods ?? USUAL).includes(one) : one !== 'client_secret_basic')),
   };
 };
 

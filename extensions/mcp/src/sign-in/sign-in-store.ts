@@ -6,7 +6,9 @@ import { MAX_SERVERS } from '../store.js';
 const WHY = 'sign-ins of the daemon at MCP servers';
 const MAX_TRIES = 5;
 
-export type ClientAuth = 'none' | 'client_secret_post' | 'client_secret_basic';
+/** How a client proves itself, the best for us first. */
+export const CLIENT_AUTHS = ['none', 'client_secret_post', 'client_secret_basic'] as const;
+export type ClientAuth = (typeof CLIENT_AUTHS)[number];
 
 /** Who gives tokens, and as which client svc asks for them. */
 export interface Authority {

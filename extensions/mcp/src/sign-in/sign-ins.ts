@@ -7,13 +7,13 @@
  * O4  A flow ends within ten minutes, once, and only with the state that it began with.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { Clock, Egress, ExtensionContext, Ids, Logger, Secrets } from '@svc/api';
+import { type Clock, createTurns, type Egress, type ExtensionContext, type Ids, type Logger, type Secrets, type Turns } from '@svc/api';
 import type { Access } from '../client/http-transport.js';
 import { mcpErrors } from '../errors.js';
 import { type ServerSpec, secretsOf } from '../server-spec.js';
 import { discover, type Found } from './discovery.js';
 import { type Reach, reachFrom, fetchBy, reasonIn } from './reach.js';
-import type { Authority, ClientAuth, SignIn, SignInStore } from './sign-in-store.js';
+import { type Authority, CLIENT_AUTHS, type ClientAuth, type SignIn, type SignInStore } from './sign-in-store.js';
 import { basicOf, clientSecret, exchanged, OAUTH_SECRET, oauthSecret, refreshed, revoked, type TokenAnswer, type TokenDeps } from './tokens.js';
 
 const FLOW_MS = 600_000;
@@ -65,21 +65,22 @@ export interface SignInDeps {
 
 interface All extends SignInDeps {
   readonly known: Map<string, SignIn>;
-  readonly turns: Map<string, Promise<unknown>>;
+  /** By the name of the server. */
+  readonly inTurn: Turns;
   /** Only this daemon can show where a flow that it began goes on. */
   readonly urls: Map<string, string>;
   readonly opened: Set<string>;
 }
 
 export const createSignIns = (deps: SignInDeps): SignIns => {
-  const all: All = { ...deps, known: new Map(), turns: new Map(), urls: new Map(), opened: new Set() };
+  const all: All = { ...deps, known: new Map(), inTurn: createTurns(), urls: new Map(), opened: new Set() };
   return {
     access: (spec) => ({ current: () => current(all, spec), renew: (serial) => renew(all, spec, serial) }),
     shown: (spec, connection) => shown(all, spec, connection),
     start: (spec, at) => start(all, spec, at),
-    finish: (spec, back) => inTurn(all, spec.name, () => finish(all, spec, back)),
-    revoke: (spec) => inTurn(all, spec.name, () => revoke(all, spec)),
-    forget: (name) => inTurn(all, name, () => forget(all, name)),
+    finish: (spec, back) => all.inTurn(spec.name, () => finish(all, spec, back)),
+    revoke: (spec) => all.inTurn(spec.name, () => revoke(all, spec)),
+    forget: (name) => all.inTurn(name, () => forget(all, name)),
     load: async () => {
       const rows = await all.store.all();
       const changed = [...rows].filter(([name, row]) => row.granted && row.granted.serial !== (all.known.get(name)?.granted?.serial ?? 0)).map(([name]) => name);
@@ -88,17 +89,6 @@ export const createSignIns = (deps: SignInDeps): SignIns => {
       return changed;
     },
   };
-};
-
-const inTurn = <T>({ turns }: All, name: string, work: () => Promise<T>): Promise<T> => {
-  const next = (turns.get(name) ?? Promise.resolve()).then(work, work);
-  const settled = next.then(
-    () => undefined,
-    () => undefined,
-  );
-  turns.set(name, settled);
-  void settled.then(() => turns.get(name) === settled && turns.delete(name));
-  return next;
 };
 
 const urlOf = ({ transport }: ServerSpec): string | undefined => (transport.type === 'stdio' ? undefined : transport.url);
@@ -131,7 +121,7 @@ const current = async (all: All, spec: ServerSpec): ReturnType<Access['current']
   return granted ? { header: { secret: oauthSecret(spec.name, 'access'), prefix: 'Bearer ' }, serial: granted.serial } : undefined;
 };
 
-const renew = (all: All, spec: ServerSpec, serial: number): Promise<boolean> => inTurn(all, spec.name, () => renewed(all, spec, serial));
+const renew = (all: All, spec: ServerSpec, serial: number): Promise<boolean> => all.inTurn(spec.name, () => renewed(all, spec, serial));
 
 /** Whoever comes first asks; the others find a newer token. */
 const renewed = async (all: All, spec: ServerSpec, serial: number): Promise<boolean> => {
@@ -230,7 +220,7 @@ const start = async (all: All, spec: ServerSpec, { origin, challenge }: { readon
       ...(found.scope === undefined ? {} : { scope: found.scope }),
       ...(found.resource === undefined ? {} : { resource: found.resource }),
     });
-    await inTurn(all, spec.name, async () => {
+    await all.inTurn(spec.name, async () => {
       await all.secrets.put(oauthSecret(spec.name, 'verifier'), codeVerifier);
       const expires_at = new Date(all.clock.now() + FLOW_MS).toISOString();
       await change(all, spec.name, (before) => ({
@@ -300,8 +290,6 @@ const ownClient = async ({ secrets }: All, { name }: ServerSpec, { auth_methods 
   return { ...own, client_auth: isStored && !auth_methods.includes('client_secret_post') ? 'client_secret_basic' : 'client_secret_post' };
 };
 
-const METHODS: readonly string[] = ['none', 'client_secret_post', 'client_secret_basic'];
-
 const registered = async (
   { secrets }: All,
   { name }: ServerSpec,
@@ -312,7 +300,7 @@ const registered = async (
   if (client_secret === undefined) return { client_id, client_auth: 'none' };
   await secrets.put(clientSecret(name, client_id, 'secret'), client_secret);
   await secrets.put(clientSecret(name, client_id, 'basic'), basicOf(client_id, client_secret));
-  return { client_id, client_auth: METHODS.includes(said) ? (said as ClientAuth) : 'client_secret_basic' };
+  return { client_id, client_auth: CLIENT_AUTHS.find((one) => one === said) ?? 'client_secret_basic' };
 };
 
 const finish = async (all: All, spec: ServerSpec, { code = '', state = '', iss, error }: CameBack): Promise<string | undefined> => {

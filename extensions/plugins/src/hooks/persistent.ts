@@ -5,7 +5,7 @@
  * K2  One that nobody called for a minute is stopped. One that crashed, or whose files were changed, is started anew by the next call.
  * K3  Of sixteen the one that was called least lately is stopped for another.
  */
-import { type ChildEnd, type ChildHandle, type Clock, isSvcError } from '@svc/api';
+import { type ChildEnd, type ChildHandle, type Clock, createTurns, isSvcError } from '@svc/api';
 import { exitText, failed, type Fault, type HookProcessDeps, MAX_STREAM_BYTES, type Outcome, type Start, startFault, type WallState } from './hook-process.js';
 import { responseIn } from './response.js';
 
@@ -43,7 +43,7 @@ interface Process {
 
 export const createPersistent = (deps: HookProcessDeps & { readonly clock: Clock }): Persistent => {
   const processes = new Map<string, Process>();
-  const turns = new Map<string, Promise<unknown>>();
+  const inTurn = createTurns();
   const drop = (key: string, one: Process): void => {
     if (processes.get(key) === one) processes.delete(key);
     one.idle.abort();
@@ -73,15 +73,6 @@ export const createPersistent = (deps: HookProcessDeps & { readonly clock: Clock
     if (outcome.fault) drop(key, one);
     else restLater(one, () => drop(key, one));
     return outcome;
-  };
-  const inTurn = <T>(key: string, work: () => Promise<T>): Promise<T> => {
-    const turn = (turns.get(key) ?? Promise.resolve()).then(work);
-    const settled = turn.catch(() => undefined); // whoever called it is told
-    turns.set(key, settled);
-    void settled.then(() => {
-      if (turns.get(key) === settled) turns.delete(key);
-    });
-    return turn;
   };
   const restLater = (one: Process, stop: () => void): void => {
     one.idle.abort();

@@ -7,7 +7,7 @@
  * T4  A row whose table is not there now (its area is off) waits until it is. One whose place was taken meanwhile is dropped and named in the log.
  */
 import type { Actor, Db, Logger, PurgeSubject, Row, Scalar, TableDecl, Trash, TrashItem, TrashKind, Write } from '@svc/api';
-import { isSvcError } from '@svc/api';
+import { createTurns, isSvcError, type Turns } from '@svc/api';
 import type { TimerClock } from '../clock/clock.js';
 import { journalOwner } from '../journal/rows/journal-migrations.js';
 import { type Condition, conditionOf, deepestFirst, quoted } from './row-removal.js';
@@ -55,7 +55,7 @@ interface BodyRow {
 }
 
 export const createTrash = (deps: TrashDeps): PlatformTrash => {
-  const inTurn = turns();
+  const inTurn = createTurns();
   return {
     put: (item) => inTurn(`${item.kind} ${item.id}`, () => put(deps, item)),
     restore: (kind, id) => inTurn(`${kind} ${id}`, () => restore(deps, kind, id)),
@@ -282,18 +282,4 @@ const settle = async (deps: TrashDeps, inTurn: Turns): Promise<void> => {
     if (over.length > 0) deps.log.info('what was long enough in the bin is erased', { items: over.length });
     if (over.length < SETTLED_AT_ONCE) return;
   }
-};
-
-type Turns = <T>(name: string, work: () => Promise<T>) => Promise<T>;
-
-/** One at a time for one item. */
-const turns = (): Turns => {
-  const last = new Map<string, Promise<unknown>>();
-  return (name, work) => {
-    const next = (last.get(name) ?? Promise.resolve()).then(work, work);
-    last.set(name, next);
-    const over = (): void => void (last.get(name) === next && last.delete(name));
-    next.then(over, over);
-    return next;
-  };
 };

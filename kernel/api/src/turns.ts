@@ -1,5 +1,5 @@
 /** Work on one thing at a time: whoever comes second begins when the first is done, well or not. As many are kept as wait. */
-export const createTurns = () => {
+export const createTurns = (): Turns => {
   const last = new Map<string, Promise<unknown>>();
   return <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const next = (last.get(key) ?? Promise.resolve()).then(work, work);
@@ -14,3 +14,6 @@ export const createTurns = () => {
     return next;
   };
 };
+
+/** What has the same key waits for one another. */
+export type Turns = <T>(key: string, work: () => Promise<T>) => Promise<T>;
