@@ -32,7 +32,7 @@ export { Via } from '@svc/ext-sessions/contract';
 export { stepOfCall } from './client-tools/client-wait.js';
 export type { ClientAnswer, ClientCalls, ClientResult, ClientTools } from './client-tools/shapes.js';
 export { messagesFault } from './loop/shaped-messages.js';
-export { createRunEnds, type RunEnds, untilChange, untilEnd } from './run-ends.js';
+export { createRunEnds, type RunEnds, untilChange, untilEnd, wakeAsleep } from './run-ends.js';
 export { PeerAgents, type PeerAgentsService } from './peer-agents.js';
 export { Attachment, Uploads, type UploadsService } from './uploads.js';
 

@@ -1,5 +1,5 @@
 /** Wakes other areas at the end of runs that they wait for. While none is waited for, a message costs nothing here. */
-import type { Clock, Disposable, Logger } from '@svc/api';
+import type { Actors, Clock, Disposable, Journal, Logger } from '@svc/api';
 
 export interface RunEnds {
   /** Calls `wake` once when the run ends. A run that ends while the daemon is off is found when its area looks next. */
@@ -29,6 +29,14 @@ export const createRunEnds = (listen: (ended: (fact: { readonly runId: string })
       listener ??= listen(wakeFor);
     },
   };
+};
+
+const MAX_WOKEN = 1_000;
+
+/** At a start: wakes the runs of a kind that wait, since what ended while the daemon was off woke nobody. */
+export const wakeAsleep = async (journal: Pick<Journal, 'list' | 'wake'>, actors: Actors, kind: string, wakeKey: (id: string) => string): Promise<void> => {
+  const asleep = await journal.list({ actor: actors.system(`${kind} that wait`), kind, status: ['waiting'], limit: MAX_WOKEN });
+  for (const { id, ownerId } of asleep) await journal.wake(actors.of(ownerId), wakeKey(id), {});
 };
 
 /** Waits for `ended`, such as the last frame of a run, and so long at most. Rejects when the caller goes away. */

@@ -8,7 +8,7 @@
 import { type Actor, type Actors, type Clock, type Db, type DurableWorker, isSvcError, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Origin, uuidOfDigest } from '@svc/api';
 import { createHash } from 'node:crypto';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import type { RunEnds, RunsService } from '@svc/ext-runs/contract';
+import { type RunEnds, type RunsService, wakeAsleep } from '@svc/ext-runs/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
 import type { WorkflowsService } from '@svc/ext-workflows/contract';
 import { type FireRow, type Trigger, TriggerFire } from './contract.js';
@@ -40,17 +40,13 @@ const AT_ONCE = 8;
 const CHECK_MS = 60_000;
 const WORKFLOW_CHECK_MS = 5_000;
 const MAX_REASON = 500;
-const MAX_WOKEN = 1_000;
 const MAX_PROMPT = 100_000;
 
 export const createFires = (deps: FireDeps): Fires => {
   const worker: DurableWorker = deps.journal.worker(TriggerFire, { concurrency: AT_ONCE, drive: (run) => drive(deps, run) });
   return {
     begin: (leased) => (leased ? void worker.take(leased) : worker.poke()),
-    look: async () => {
-      const asleep = await deps.journal.list({ actor: deps.actors.system('fires that wait'), kind: TriggerFire.name, status: ['waiting'], limit: MAX_WOKEN });
-      for (const { id, ownerId } of asleep) await deps.journal.wake(deps.actors.of(ownerId), wakeKey(id), {});
-    },
+    look: () => wakeAsleep(deps.journal, deps.actors, TriggerFire.name, wakeKey),
   };
 };
 

@@ -1,5 +1,5 @@
 import { Agents } from '@svc/ext-agents/contract';
-import { createRunEnds, RunEnded, RunHalt, Runs } from '@svc/ext-runs/contract';
+import { createRunEnds, RunEnded, RunHalt, Runs, wakeAsleep } from '@svc/ext-runs/contract';
 import { StartWorkflow } from '@svc/ext-schedules/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { defineExtension, KernelReady } from '@svc/api';
@@ -25,8 +25,6 @@ const stateOf = ({ id, workflow_id: workflowId, state, output, error }: Workflow
   output: output ?? '',
   error,
 });
-
-const MAX_WOKEN = 1_000;
 
 export default defineExtension({
   contract,
@@ -73,11 +71,7 @@ export default defineExtension({
       const status = state === 'completed' ? ('done' as const) : state === 'failed' || state === 'cancelled' ? state : ('running' as const);
       return { workflowId: found.id, runId: id, status, output: output ?? '', error };
     });
-    // What ended while the daemon was off woke nobody.
-    ctx.hooks.tap(KernelReady, async () => {
-      const asleep = await journal.list({ actor: actors.system('workflows that wait'), kind: contract.WorkflowRun.name, status: ['waiting'], limit: MAX_WOKEN });
-      for (const { id, ownerId } of asleep) await journal.wake(actors.of(ownerId), wakeKey(id), {});
-    });
+    ctx.hooks.tap(KernelReady, () => wakeAsleep(journal, actors, contract.WorkflowRun.name, wakeKey));
     // A workflow that a stopped run began ends with it.
     ctx.hooks.tap(RunHalt, async ({ actor, runId, isRoot, why }) => {
       const begun = await journal.list({ actor, kind: contract.WorkflowRun.name, status: ['queued', 'running', 'waiting'], ...(isRoot ? { rootId: runId } : { parentId: runId }) });

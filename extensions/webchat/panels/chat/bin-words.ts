@@ -1,7 +1,7 @@
 /** What the bin says. Loaded with it. */
 import { words } from '@svc/kit';
 
-export const later = words({
+export const dialogWords = words({
   en: {
     none_deleted: 'The bin is empty.',
     restore: 'Restore',

@@ -2,20 +2,20 @@
 import { ago, Button, confirmed, daemon, dateTime, Empty, notify, Shown, useLoaded } from '@svc/kit';
 import type { Named } from './conversation.js';
 import { namedOf } from './session-row.js';
-import { later } from './bin-words.js';
+import { dialogWords } from './bin-words.js';
 import { t } from './words.js';
 
 const MOST = 200;
 
 const restore = async ({ id }: Named): Promise<void> => {
   await daemon.call('archiveSession', { id, body: { archived: false } });
-  notify(later('restored'));
+  notify(dialogWords('restored'));
 };
 
 const erase = async ({ id, name }: Named): Promise<void> => {
-  if (!(await confirmed({ title: later('erase_title'), text: later('erase_text', { name }), action: later('erase'), isDangerous: true }))) return;
+  if (!(await confirmed({ title: dialogWords('erase_title'), text: dialogWords('erase_text', { name }), action: dialogWords('erase'), isDangerous: true }))) return;
   await daemon.call('deleteSession', { id, all_versions: true, erase: true });
-  notify(later('erased'));
+  notify(dialogWords('erased'));
 };
 
 export const BinList = ({ agentId, mayWrite }: { agentId: string | undefined; mayWrite: boolean }) => {
@@ -25,7 +25,7 @@ export const BinList = ({ agentId, mayWrite }: { agentId: string | undefined; ma
     <Shown of={found}>
       {({ sessions }) =>
         sessions.length === 0 ? (
-          <Empty icon="trash-2" title={later('none_deleted')} />
+          <Empty icon="trash-2" title={dialogWords('none_deleted')} />
         ) : (
           <ul class="sessions" aria-label={t('bin')}>
             {sessions.map((session) => {
@@ -34,15 +34,15 @@ export const BinList = ({ agentId, mayWrite }: { agentId: string | undefined; ma
                 <li key={session.session_id} class="session binned">
                   <bdi class="session-name cut">{named.name}</bdi>
                   <span class="muted small-text">
-                    {ago(session.deleted_at ?? session.created_at)} · {later('kept_until', { date: dateTime(session.restorable_until ?? '') })}
+                    {ago(session.deleted_at ?? session.created_at)} · {dialogWords('kept_until', { date: dateTime(session.restorable_until ?? '') })}
                   </span>
                   {mayWrite && (
                     <span class="row wrap">
                       <Button small icon="rotate-ccw" onPress={() => restore(named)}>
-                        {later('restore')}
+                        {dialogWords('restore')}
                       </Button>
                       <Button small kind="quiet" onPress={() => erase(named)}>
-                        {later('erase')}
+                        {dialogWords('erase')}
                       </Button>
                     </span>
                   )}

@@ -1,7 +1,7 @@
 /** What the choice of a model says. Loaded with it. */
 import { words } from '@svc/kit';
 
-export const later = words({
+export const dialogWords = words({
   en: {
     no_models: 'No models available yet.',
     model_search: 'Search models',

@@ -1,7 +1,7 @@
 /** Which model answers: found by its name, for this conversation or for the agent. */
 import { Button, daemon, Dialog, failed, Failure, Icon, Loading, type OutputOf, useEffect, useId, useLoaded, useRef, useState } from '@svc/kit';
 import type { Agent, ModelChoice } from './agents.js';
-import { later } from './model-picker-words.js';
+import { dialogWords } from './model-picker-words.js';
 import { t } from './words.js';
 
 type Model = Pick<OutputOf<'listModels'>['models'][number], 'id' | 'provider' | 'display_name'>;
@@ -81,7 +81,7 @@ export const ModelPicker = ({ agent, own, mayWrite, onConversation, onAgent, onC
             onClose();
           }}
         >
-          {later(backToAgent ? 'model_of_agent' : 'model_default')}
+          {dialogWords(backToAgent ? 'model_of_agent' : 'model_default')}
         </Button>
       }
     >
@@ -92,8 +92,8 @@ export const ModelPicker = ({ agent, own, mayWrite, onConversation, onAgent, onC
         aria-expanded="true"
         aria-controls={id}
         aria-activedescendant={models[at] ? `${id}-${at}` : undefined}
-        aria-label={later('model_search')}
-        placeholder={later('model_search')}
+        aria-label={dialogWords('model_search')}
+        placeholder={dialogWords('model_search')}
         value={typed}
         spellcheck={false}
         autofocus
@@ -104,11 +104,11 @@ export const ModelPicker = ({ agent, own, mayWrite, onConversation, onAgent, onC
         onKeyDown={onKeyDown}
       />
       <fieldset class="row wrap model-scope">
-        <legend class="off-screen">{later('model_for')}</legend>
+        <legend class="off-screen">{dialogWords('model_for')}</legend>
         {[false, true].map((ofAgent) => (
           <label key={String(ofAgent)} class="row">
             <input type="radio" name={`${id}-for`} checked={isForAgent === ofAgent} onChange={() => setForAgent(ofAgent)} />
-            {ofAgent ? later('model_for_agent', { name: agent.name }) : later('model_for_conversation')}
+            {ofAgent ? dialogWords('model_for_agent', { name: agent.name }) : dialogWords('model_for_conversation')}
           </label>
         ))}
       </fieldset>
@@ -128,12 +128,12 @@ export const ModelPicker = ({ agent, own, mayWrite, onConversation, onAgent, onC
             <span class="check-mark">{isPresent(model) && <Icon name="check" size={16} />}</span>
             <span class="grow cut">{model.display_name}</span>
             <span class="muted small-text">{model.provider}</span>
-            {isPresent(model) && <span class="off-screen">{later('model_present')}</span>}
+            {isPresent(model) && <span class="off-screen">{dialogWords('model_present')}</span>}
           </div>
         ))}
       </div>
       {!all && (error === undefined ? <Loading /> : <Failure error={error} onRetry={reload} />)}
-      {all && models.length === 0 && <p class="muted">{all.length === 0 ? later('no_models') : t('search_none')}</p>}
+      {all && models.length === 0 && <p class="muted">{all.length === 0 ? dialogWords('no_models') : t('search_none')}</p>}
     </Dialog>
   );
 };

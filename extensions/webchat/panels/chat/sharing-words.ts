@@ -1,7 +1,7 @@
 /** What shared links say. Loaded with it. */
 import { words } from '@svc/kit';
 
-export const later = words({
+export const dialogWords = words({
   en: {
     shares_none: 'No links yet. You make one in the menu of a conversation.',
     share_off: 'Links are switched off. An owner can set share_links to true under [session] in the settings.',

@@ -1,7 +1,7 @@
 /** Links to a conversation, or to all of them: made, copied once, updated and revoked. */
 import { addressOf, ago, Button, CopyButton, daemon, dateTime, Dialog, failed, may, notify, type OutputOf, Select, Shown, useId, useLoaded, useState } from '@svc/kit';
 import type { Named } from './conversation.js';
-import { later } from './sharing-words.js';
+import { dialogWords } from './sharing-words.js';
 import { t } from './words.js';
 
 type Share = OutputOf<'listShares'>['shares'][number];
@@ -17,7 +17,7 @@ export const Sharing = ({ of, onClose }: { of: Named | undefined; onClose: () =>
       <Shown of={loaded}>
         {({ is_on: isOn, max_days: maxDays, shares, usual_days: usualDays }) => (
           <>
-            {!isOn && <p class="muted">{later('share_off')}</p>}
+            {!isOn && <p class="muted">{dialogWords('share_off')}</p>}
             {isOn && of && <Making of={of} maxDays={maxDays} usualDays={usualDays} onMade={loaded.reload} />}
             {(shares.length > 0 || !of) && <Shares shares={shares} showTitle={!of} isOn={isOn} onChanged={loaded.reload} />}
           </>
@@ -29,7 +29,7 @@ export const Sharing = ({ of, onClose }: { of: Named | undefined; onClose: () =>
 
 const dayOptions = (maxDays: number, usualDays: number) => {
   const days = [...new Set([...DAYS.filter((one) => maxDays === 0 || one <= maxDays), usualDays])].sort((one, other) => one - other);
-  return [...days.map((one) => ({ value: String(one), label: later('share_days', { count: one }) })), ...(maxDays === 0 ? [{ value: NEVER, label: later('share_never') }] : [])];
+  return [...days.map((one) => ({ value: String(one), label: dialogWords('share_days', { count: one }) })), ...(maxDays === 0 ? [{ value: NEVER, label: dialogWords('share_never') }] : [])];
 };
 
 const Making = ({ of, maxDays, usualDays, onMade }: { of: Named; maxDays: number; usualDays: number; onMade: () => void }) => {
@@ -43,21 +43,21 @@ const Making = ({ of, maxDays, usualDays, onMade }: { of: Named; maxDays: number
   };
   return (
     <>
-      <p>{later('share_text')}</p>
+      <p>{dialogWords('share_text')}</p>
       <div class="row wrap share-making">
         <div class="grow">
-          <Select label={later('share_valid')} value={days} onValue={setDays} options={dayOptions(maxDays, usualDays)} />
+          <Select label={dialogWords('share_valid')} value={days} onValue={setDays} options={dayOptions(maxDays, usualDays)} />
         </div>
         <Button kind="primary" icon="link" disabled={!may('sessions.write')} onPress={make}>
-          {later('share_make')}
+          {dialogWords('share_make')}
         </Button>
       </div>
       {url !== undefined && (
         <div class="shared-link" role="status">
-          <label for={id}>{later('share_once')}</label>
+          <label for={id}>{dialogWords('share_once')}</label>
           <div class="row">
             <input class="input grow" id={id} readOnly value={url} onFocus={(event) => event.currentTarget.select()} />
-            <CopyButton text={url} label={later('share_copy')} />
+            <CopyButton text={url} label={dialogWords('share_copy')} />
           </div>
         </div>
       )}
@@ -73,7 +73,7 @@ interface SharesProps {
 }
 
 const Shares = ({ shares, showTitle, isOn, onChanged }: SharesProps) => {
-  if (shares.length === 0) return <p class="muted">{later('shares_none')}</p>;
+  if (shares.length === 0) return <p class="muted">{dialogWords('shares_none')}</p>;
   return (
     <ul class="shares" aria-label={t('shares')}>
       {shares.map((share) => (
@@ -83,14 +83,14 @@ const Shares = ({ shares, showTitle, isOn, onChanged }: SharesProps) => {
               <bdi>{share.title || t('untitled')}</bdi>
             </a>
           )}
-          <span class="small-text">{later('share_as_of', { time: ago(share.as_of) })}</span>
+          <span class="small-text">{dialogWords('share_as_of', { time: ago(share.as_of) })}</span>
           <span class="muted small-text">{endText(share)}</span>
           <span class="row wrap">
-            <Button small icon="refresh-cw" disabled={!isOn || share.is_over || !may('sessions.write')} title={later('share_update_title')} onPress={() => update(share).then(onChanged)}>
-              {later('share_update')}
+            <Button small icon="refresh-cw" disabled={!isOn || share.is_over || !may('sessions.write')} title={dialogWords('share_update_title')} onPress={() => update(share).then(onChanged)}>
+              {dialogWords('share_update')}
             </Button>
             <Button small kind="danger" icon="trash-2" disabled={!may('sessions.write')} onPress={() => revoke(share).then(onChanged, failed)}>
-              {later('share_revoke')}
+              {dialogWords('share_revoke')}
             </Button>
           </span>
         </li>
@@ -99,14 +99,14 @@ const Shares = ({ shares, showTitle, isOn, onChanged }: SharesProps) => {
   );
 };
 
-const endText = ({ expires_at: at, is_over: isOver }: Share): string => (at === null ? later('share_never') : later(isOver ? 'share_over' : 'share_until', { time: dateTime(at) }));
+const endText = ({ expires_at: at, is_over: isOver }: Share): string => (at === null ? dialogWords('share_never') : dialogWords(isOver ? 'share_over' : 'share_until', { time: dateTime(at) }));
 
 const update = async ({ id }: Share): Promise<void> => {
   await daemon.call('updateShare', { id, body: {} });
-  notify(later('share_updated'));
+  notify(dialogWords('share_updated'));
 };
 
 const revoke = async ({ id }: Share): Promise<void> => {
   await daemon.call('revokeShare', { id });
-  notify(later('share_revoked'));
+  notify(dialogWords('share_revoked'));
 };

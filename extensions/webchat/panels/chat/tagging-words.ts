@@ -1,7 +1,7 @@
 /** What tags say. Loaded with it. */
 import { words } from '@svc/kit';
 
-export const later = words({
+export const dialogWords = words({
   en: {
     tags_hint: 'Up to 8 short words, with spaces between them.',
     tags_known: 'Tags that you use',

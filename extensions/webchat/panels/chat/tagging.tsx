@@ -2,7 +2,7 @@
 import { daemon, FormDialog, TextField, useLoaded, useState } from '@svc/kit';
 import type { Named } from './conversation.js';
 import { tagsIn, withTag } from './tag-words.js';
-import { later } from './tagging-words.js';
+import { dialogWords } from './tagging-words.js';
 import { t } from './words.js';
 
 const MAX_OFFERED = 12;
@@ -18,10 +18,10 @@ export const Tagging = ({ of, onClose }: { of: readonly Named[]; onClose: () => 
   };
   const offered = (known.data?.tags ?? []).slice(0, MAX_OFFERED);
   return (
-    <FormDialog title={only ? t('tags') : later('tags_add', { count: of.length })} action={t('save')} onSubmit={save} onClose={onClose} canSubmit={only !== undefined || chosen.length > 0}>
-      <TextField label={t('tags')} hint={later('tags_hint')} value={typed} onValue={setTyped} maxLength={300} autofocus />
+    <FormDialog title={only ? t('tags') : dialogWords('tags_add', { count: of.length })} action={t('save')} onSubmit={save} onClose={onClose} canSubmit={only !== undefined || chosen.length > 0}>
+      <TextField label={t('tags')} hint={dialogWords('tags_hint')} value={typed} onValue={setTyped} maxLength={300} autofocus />
       {offered.length > 0 && (
-        <div class="row wrap" role="group" aria-label={later('tags_known')}>
+        <div class="row wrap" role="group" aria-label={dialogWords('tags_known')}>
           {offered.map(({ tag }) => (
             <button key={tag} type="button" class="button small" aria-pressed={chosen.includes(tag)} onClick={() => setTyped(withTag(typed, tag))}>
               <bdi>{tag}</bdi>
