@@ -27,7 +27,7 @@ describe('the sweep of closed sessions', () => {
         return { id: sessionId, complete: true, waiting: [] };
       },
       gone: () => undefined,
-      bin: { take: async () => false, settle: async () => undefined },
+      bin: { take: async () => false, comeBack: async () => undefined },
       clock: { iso: () => '2026-01-01T00:00:00.000Z' },
       log,
     });

@@ -45,8 +45,8 @@ export interface Bin {
   versionsOf(actor: Actor, session: ListedSession): Promise<string[]>;
   /** One for each conversation, the newest first, without those whose agent is gone. */
   list(actor: Actor, query: { readonly limit: number; readonly offset: number; readonly agentId?: string }): Promise<{ readonly rows: readonly BinnedSession[]; readonly total: number }>;
-  /** Goes on with what was on its way. */
-  settle(closed: ClosedSession): Promise<void>;
+  /** Goes on with one that was on its way out of the bin. */
+  comeBack(sessionId: string): Promise<void>;
 }
 
 /** Of one conversation, and of those that are listed. */
@@ -66,7 +66,7 @@ export const createBin = (deps: BinDeps): Bin => ({
     const rows = oneOfEach(items.filter((item) => there[item.agentId ?? ''] !== undefined).map(toBinned));
     return { rows: rows.slice(offset, offset + limit), total: rows.length };
   },
-  settle: (closed) => (closed.isComingBack ? comeBack(deps, closed.id) : take(deps, closed).then(() => undefined)),
+  comeBack: (sessionId) => comeBack(deps, sessionId),
 });
 
 const toBinned = (item: TrashItem): BinnedSession => ({ ...toListed(item.about as Row), deletedAt: item.deletedAt, keepUntil: item.keepUntil }); // as `take` put it there

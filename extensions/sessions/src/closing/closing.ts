@@ -22,7 +22,7 @@ export interface ClosingDeps {
   /** Stops what goes on in sessions that were closed. */
   readonly stop: HookHandle<typeof SessionClosing>;
   readonly sessions: Pick<SessionsService, 'create'>;
-  readonly bin: Pick<Bin, 'take' | 'settle'>;
+  readonly bin: Pick<Bin, 'take' | 'comeBack'>;
   commit: Db['commit'];
   purge(subject: PurgeSubject): Promise<Purged>;
   /** What is kept of these sessions in memory is stale. */
@@ -158,7 +158,7 @@ async function sweepBin(deps: SweepDeps): Promise<void> {
     const unmoved = await deps.store.unmoved(SWEPT_AT_ONCE);
     for (const closed of unmoved) {
       try {
-        if (closed.isComingBack) await deps.bin.settle(closed);
+        if (closed.isComingBack) await deps.bin.comeBack(closed.id);
         else if (!(await deps.bin.take(closed))) await eraseOne(deps, closed.id);
       } catch (cause) {
         deps.log.warn('a deleted session could not be moved into the bin or out of it; svc tries again', { session: closed.id, cause });
