@@ -51,7 +51,8 @@ describe('the terminal of the page', function () {
     await page.keyboard.type('iwritten in the page');
     await page.keyboard.press('Escape');
     await type(page, ':wq');
-    await until(() => existsSync(join(folder, 'note.txt')));
+    // What is typed before the shell has its terminal back goes to the editor, which throws it away.
+    await sees(page, /-N note\.txt\s*\n[^\n]*[#$]/);
     expect(await readFile(join(folder, 'note.txt'), 'utf8')).to.equal('written in the page\n');
 
     const size = async (name: string): Promise<[number, number]> => {
