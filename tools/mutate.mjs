@@ -11,6 +11,7 @@
  * An area is a package's folder, or a folder of kernel/platform/src. Works in a copy of the checkout. The report is
  * kept in dist/mutation/. Changes that change nothing stand in tools/mutate/equivalent.json.
  */
+import { isFull } from './testing/costs.mjs';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,7 +21,6 @@ import { readEquivalents } from './mutate/equivalents.mjs';
 import { measure } from './mutate/measure.mjs';
 import { isNoticed, renderShares } from './mutate/table.mjs';
 
-const FULL_CRASH_TEST = 'dist/test/test/crash/full.test.js';
 const EVERY = 25;
 
 const { values, positionals } = parseArgs({
@@ -59,7 +59,7 @@ const buildIn = (group) => async (dir) => {
   if (failures.length) throw new Error(`the changed source does not build: ${failures[0].target}: ${failures[0].lines.join(' ')}`);
   return builtTests(wanted)
     .flatMap(({ files }) => files)
-    .filter((file) => file !== FULL_CRASH_TEST);
+    .filter((file) => !isFull(file));
 };
 
 const reportFile = (area) => path.join(DIST, 'mutation', `${area}.json`);

@@ -2,10 +2,10 @@
 /**
  * Builds what is stale and runs the tests.
  *
- *   npm test                        all but the long tests (NAME.long.test.ts, daemons on PostgreSQL) and the full crash test
+ *   npm test                        all but the long tests (NAME.long.test.ts, daemons on PostgreSQL) and the full ones (NAME.full.test.ts)
  *   npm test -- memory -g "words"   one area (a package's folder name), one claim
  *   npm test -- --long              the long tests alone: npm run test:long
- *   npm test -- --crash             the full crash test alone
+ *   npm test -- --full              the full tests alone, one after another; CI leaves them out: npm run test:full
  *   npm test -- --record            writes what each file costs to tools/testing/costs.json; also with --long
  *
  * The last line is `N passed, N failed`. A package that does not build counts as a failure.
@@ -17,13 +17,12 @@ import { build, builtTests } from './build/index.mjs';
 import { ROOT } from './build/paths.mjs';
 import { reportFailures } from './build/report.mjs';
 import { matchesArea } from './build/targets.mjs';
-import { BUDGET_MINUTES, isLong, record, slowness, startReference } from './testing/costs.mjs';
+import { BUDGET_MINUTES, isFull, isLong, record, slowness, startReference } from './testing/costs.mjs';
 import { engineOf, onPostgres } from './testing/lanes.mjs';
 import { runInParallel } from './testing/parallel.mjs';
 import { printSummary } from './testing/reporter.mjs';
 import { leftOpen, newTally, prepareProcess, runFiles } from './testing/run-files.mjs';
 
-const CRASH_TEST = 'dist/test/test/crash/full.test.js';
 /** How long whatever a test left open may keep the process alive after the last claim. */
 const LINGER_MS = 3_000;
 
@@ -32,13 +31,13 @@ const readArgs = () => {
     allowPositionals: true,
     options: {
       grep: { type: 'string', short: 'g' },
-      crash: { type: 'boolean', default: false },
+      full: { type: 'boolean', default: false },
       long: { type: 'boolean', default: false },
       bail: { type: 'boolean', short: 'b', default: false },
       record: { type: 'boolean', default: false },
     },
   });
-  return { ...values, areas: values.crash ? ['test/crash'] : positionals };
+  return { ...values, areas: positionals };
 };
 
 /** Builds, tells what did not, and resolves with the failures that belong to this run. */
@@ -53,11 +52,11 @@ const prepare = async (areas, wanted) => {
 };
 
 /** What is named runs with its long tests. */
-const selectFiles = ({ areas, crash, long }, wanted) => {
+const selectFiles = ({ areas, full, long }, wanted) => {
   const files = builtTests(wanted).flatMap((group) => group.files);
-  if (crash) return files.filter((file) => file === CRASH_TEST);
-  if (long) return [...files.filter(isLong), ...(areas.length > 0 ? [] : onPostgres(files))];
-  return files.filter((file) => file !== CRASH_TEST && (areas.length > 0 || !isLong(file)));
+  if (full) return files.filter(isFull);
+  if (long) return [...files.filter(isLong), ...(areas.length > 0 ? [] : onPostgres(files.filter((file) => !isFull(file))))];
+  return files.filter((file) => !isFull(file) && (areas.length > 0 || !isLong(file)));
 };
 
 /** Many tests wait for a process or a deadline: meanwhile another one works. */
@@ -66,7 +65,7 @@ const PROCESSES_PER_PROCESSOR = 2;
 /** All of them in several processes; what was named in this one, where it can be debugged. */
 const run = async (files, args, tally) => {
   const options = { grep: args.grep, bail: args.bail, engine: engineOf(args.long) };
-  const processes = args.areas.length === 0 ? Math.ceil(os.availableParallelism() * PROCESSES_PER_PROCESSOR) : 1;
+  const processes = args.areas.length === 0 && !args.full ? Math.ceil(os.availableParallelism() * PROCESSES_PER_PROCESSOR) : 1;
   if (processes > 1) {
     const endReference = startReference();
     const allMs = await runInParallel(files, processes, options, tally);

@@ -27,6 +27,11 @@ const STEPS = [
 /** What is done by the clock (a lease that a slow run renews), or by chance in one commit, is not reached in every life. */
 const MOST_MISSED = 6;
 const EVENLY: Readonly<Record<TestEngine['name'], number>> = { SQLite: 6, PostgreSQL: 0 };
+/** SQLite has each kind; PostgreSQL has what each story does, which is where the engines could differ. */
+const KINDS: Readonly<Record<TestEngine['name'], (points: readonly string[]) => readonly string[]>> = {
+  SQLite: (points) => points,
+  PostgreSQL: (points) => points.filter((point, at) => STEPS.some((step) => points.findIndex((other) => step.test(other)) === at)),
+};
 
 describeOnEngines('killed with SIGKILL, in short', function (engine) {
   this.timeout(1_800_000);
@@ -42,8 +47,8 @@ describeOnEngines('killed with SIGKILL, in short', function (engine) {
     const lives = await Promise.all([enumeratePoints(model), enumeratePoints(model)]);
     const [first, later] = [reachedInBoth(lives.map((life) => life.first)), reachedInBoth(lives.map((life) => life.later))];
     const again = new Set(later.map(kindOf));
-    const each = oneOfEachKind(later);
-    const once = oneOfEachKind(first.filter((point) => !again.has(kindOf(point))));
+    const each = KINDS[engine.name](oneOfEachKind(later));
+    const once = KINDS[engine.name](oneOfEachKind(first.filter((point) => !again.has(kindOf(point)))));
     const rows = new CrashRows();
     const missed = await dieAtEach(
       model,

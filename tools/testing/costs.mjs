@@ -133,6 +133,9 @@ const round = (ms) => Math.round(ms / 100) * 100;
 export const BUDGET_MINUTES = { all: 12, long: 15 };
 
 /** Whether it belongs to the long run: `NAME.long.test.ts`, and claims about daemons on PostgreSQL. */
+/** Tests of an hour: every point of what the others take a sample of. CI leaves them out. */
+export const isFull = (name) => /[./]full\.test\.js$/.test(name);
+
 export const isLong = (name) => name.endsWith('.long.test.js') || name.endsWith(ON_POSTGRES);
 
 /** What is kept once all tests, or all long ones (`wasLong`), were measured. The other ones keep what they had. */
