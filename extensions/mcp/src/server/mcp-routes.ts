@@ -6,7 +6,8 @@
  */
 import { type Actor, bytes, isSvcError, type RouteDecl, routeGroup, stream, type MediaReply, Type } from '@svc/api';
 import { mcpErrors } from '../errors.js';
-import { type Caller, callOffered, LISTS, NOT_FOUND, offered, type ServedDeps, serverFor } from './served-tools.js';
+import type { Caller } from './served-prompts.js';
+import { callOffered, LISTS, NOT_FOUND, offered, type ServedDeps, serverFor } from './served-tools.js';
 
 const route = routeGroup({ area: 'mcp' });
 const MAX_BODY_BYTES = 4 * 1_048_576;

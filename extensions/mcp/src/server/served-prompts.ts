@@ -2,7 +2,9 @@
 import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import type { Actor } from '@svc/api';
 import type { TemplatesService } from '@svc/ext-agents/contract';
-import type { Caller } from './served-tools.js';
+
+/** Who asks; undefined without a key. */
+export type Caller = Actor | undefined;
 
 const MAX_TASK_CHARS = 100_000;
 

@@ -8,7 +8,7 @@ import { type Actor, isSvcError, isUuid } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { WorkspacesService } from '@svc/ext-files/contract';
 import { type Entry, type SessionsService, textOfParts } from '@svc/ext-sessions/contract';
-import type { Caller } from './served-tools.js';
+import type { Caller } from './served-prompts.js';
 
 const AGENTS_A_PAGE = 10;
 const SESSIONS_OF_AN_AGENT = 50;

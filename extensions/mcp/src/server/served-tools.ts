@@ -10,7 +10,7 @@ import { type Actor, type Clock, isSvcError, matchesAny } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { RunsService, UploadsService } from '@svc/ext-runs/contract';
 import type { ToolResult, ToolsService } from '@svc/ext-tools/contract';
-import { type PromptDeps, promptOf, promptsOf } from './served-prompts.js';
+import { type Caller, type PromptDeps, promptOf, promptsOf } from './served-prompts.js';
 import { readResourceOf, RESOURCE_PATTERNS, type ResourceDeps, resourcesOf } from './served-resources.js';
 
 const POLL_MS = 100;
@@ -37,9 +37,6 @@ export interface ServedCall {
   /** Where the client asked for it. */
   readonly progress?: ((done: number, message: string) => Promise<void>) | undefined;
 }
-
-/** Who asks; undefined without a key. */
-export type Caller = Actor | undefined;
 
 const ASK_TOOL: Tool = {
   name: ASK,
