@@ -9,6 +9,7 @@ import { defineSlashCommand, isSvcError, type Logger, type OptionalHandle, type 
 import type { AgentManifest, AgentsService } from '@svc/ext-agents/contract';
 import type { RunsService, UploadsService } from '@svc/ext-runs/contract';
 import type { LiveServer } from './client/live-server.js';
+import { promptArguments } from './prompt-arguments.js';
 import type { Servers } from './servers.js';
 import { outputOf } from './tools.js';
 
@@ -73,21 +74,6 @@ const usageOf = (server: string, { name, arguments: args = [] }: Prompt): string
   ['/prompt', server, name, ...args.map(({ name: one, required }) => (required ? `${one}=…` : `[${one}=…]`))].join(' ');
 
 const lineOf = (server: string, prompt: Prompt): string => `${usageOf(server, prompt)}  ${(prompt.description ?? prompt.title ?? '').replaceAll(/\s+/g, ' ').slice(0, 200)}`.trimEnd();
-
-/** `a=1 b="two words"`; anything else is the value of the first argument. */
-export const promptArguments = (text: string, names: readonly string[]): Record<string, string> => {
-  const values: Record<string, string> = {};
-  let rest = text.trim();
-  for (;;) {
-    const [whole, name = '', quoted, plain = ''] = /^([A-Za-z0-9_.-]{1,100})=(?:"((?:[^"\\]|\\.)*)"|(\S*))(?=\s|$)\s*/.exec(rest) ?? [];
-    if (whole === undefined || !names.includes(name)) break;
-    values[name] = quoted === undefined ? plain : quoted.replaceAll(/\\(.)/g, '$1');
-    rest = rest.slice(whole.length);
-  }
-  const free = names.find((name) => values[name] === undefined);
-  if (rest !== '' && free !== undefined) values[free] = rest;
-  return values;
-};
 
 const send = async (deps: PromptDeps, server: LiveServer, name: string, rest: string, call: SlashCall): Promise<SlashAnswer> => {
   const { name: of } = server.spec;

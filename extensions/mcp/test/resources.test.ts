@@ -7,7 +7,7 @@ import { defineExtension, HttpAuthorize } from '@svc/api';
 import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { fixtureExtension, OPEN_RATE, type TestHttp } from '@svc/testing';
 import { expect } from 'chai';
-import { promptArguments } from '../src/prompt-command.js';
+import { promptArguments } from '../src/prompt-arguments.js';
 
 const KEYS = { owner: 'key-of-the-owner-here', alice: 'key-of-alice-here-2', bob: 'key-of-bob-here-3' };
 const person = (name: 'alice' | 'bob'): string => `[[users]]\nname = "${name}"\nrole = "user"\napi_key_hash = "sha256:${createHash('sha256').update(KEYS[name]).digest('hex')}"\n`;
