@@ -38,7 +38,10 @@ export default defineExtension({
       const { message, data } = answer;
       return { command: command.name, message, ...(data === undefined ? {} : { data }) };
     });
-    ctx.slashCommands.add(helpCommand(commands, async ({ actor, agentId }) => words.of({ actor, agent: await agents.get(actor, agentId) })), ...CLIENT_COMMANDS);
+    ctx.slashCommands.add(
+      helpCommand(commands, async ({ actor, agentId }) => words.of({ actor, agent: await agents.get(actor, agentId) })),
+      ...CLIENT_COMMANDS,
+    );
     ctx.routes.add(...commandRoutes({ commands, words, agents }));
   },
 });

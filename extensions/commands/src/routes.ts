@@ -47,37 +47,37 @@ const WHERE =
 export const commandRoutes = ({ commands, words, agents }: CommandRouteDeps): RouteDecl[] => {
   const asked = async (actor: Actor, id: string | undefined) => ({ actor, ...(id === undefined ? {} : { agent: await agents.get(actor, id) }) });
   return [
-  route({
-    id: 'listCommands',
-    method: 'GET',
-    path: '/api/commands',
-    summary: 'List slash commands',
-    description: WHERE,
-    query: AgentQuery,
-    errors: [404],
-    responses: { 200: Type.Object({ commands: Type.Array(SlashCommand), total: Type.Integer() }) },
-    handler: async ({ actor, query }) => {
-      const all = [...commands.all().map(shown), ...(await words.of(await asked(actor, query.agent_id))).map(wordShown)];
-      return reply(200, { commands: all, total: all.length });
-    },
-  }),
-  route({
-    id: 'getCommand',
-    method: 'GET',
-    path: '/api/commands/{name}',
-    summary: 'One slash command',
-    description: `By its name or an alias, with or without the slash, in any case. ${WHERE}`,
-    params: Type.Object({ name: Type.String({ minLength: 1, maxLength: 65, description: 'Such as `usage` or `/usage`', examples: ['usage'] }) }),
-    query: AgentQuery,
-    errors: [404],
-    responses: { 200: SlashCommand },
-    handler: async ({ actor, params, query }) => {
-      const command = commands.find(params.name);
-      if (command) return reply(200, shown(command));
-      const word = await words.find(params.name, await asked(actor, query.agent_id));
-      if (!word) throw commandErrors.not_found(params.name.replace(/^\//, ''));
-      return reply(200, wordShown(word));
-    },
-  }),
+    route({
+      id: 'listCommands',
+      method: 'GET',
+      path: '/api/commands',
+      summary: 'List slash commands',
+      description: WHERE,
+      query: AgentQuery,
+      errors: [404],
+      responses: { 200: Type.Object({ commands: Type.Array(SlashCommand), total: Type.Integer() }) },
+      handler: async ({ actor, query }) => {
+        const all = [...commands.all().map(shown), ...(await words.of(await asked(actor, query.agent_id))).map(wordShown)];
+        return reply(200, { commands: all, total: all.length });
+      },
+    }),
+    route({
+      id: 'getCommand',
+      method: 'GET',
+      path: '/api/commands/{name}',
+      summary: 'One slash command',
+      description: `By its name or an alias, with or without the slash, in any case. ${WHERE}`,
+      params: Type.Object({ name: Type.String({ minLength: 1, maxLength: 65, description: 'Such as `usage` or `/usage`', examples: ['usage'] }) }),
+      query: AgentQuery,
+      errors: [404],
+      responses: { 200: SlashCommand },
+      handler: async ({ actor, params, query }) => {
+        const command = commands.find(params.name);
+        if (command) return reply(200, shown(command));
+        const word = await words.find(params.name, await asked(actor, query.agent_id));
+        if (!word) throw commandErrors.not_found(params.name.replace(/^\//, ''));
+        return reply(200, wordShown(word));
+      },
+    }),
   ];
 };

@@ -146,7 +146,13 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
     const leftOut = await leftOutOf(deps, agent, draft);
     if (draft.clientTools && !draft.history) await checkNames(deps, actor, agent, draft.clientTools);
     if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
-    const submitted = await accept(deps, actor, agent, { sessionId, draft, prompt, isQueued: leave === undefined, parts: draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts });
+    const submitted = await accept(deps, actor, agent, {
+      sessionId,
+      draft,
+      prompt,
+      isQueued: leave === undefined,
+      parts: draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts,
+    });
     return leftOut.length === 0 ? submitted : { ...submitted, leftOut };
   } finally {
     leave?.();

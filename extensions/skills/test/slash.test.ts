@@ -37,12 +37,18 @@ describe('skills called by /name', function () {
   };
 
   it('C1 are listed beside the commands, for an agent those that it has, and explained by /help', async () => {
-    expect(await words()).to.include('/greeting').and.include('/by-hand').and.not.include('/quiet').and.not.include('/usage');
+    expect(await words())
+      .to.include('/greeting')
+      .and.include('/by-hand')
+      .and.not.include('/quiet')
+      .and.not.include('/usage');
     expect(await words(`?agent_id=${plain}`)).to.deep.equal(['/skill-writing']);
     expect((await world.http.expect(200, 'GET', '/api/commands/greeting')).body).to.deep.include({ cmd: '/greeting', usage: '/greeting NAME', desc: 'About greeting.', source: 'skill' });
     await world.http.expect(404, 'GET', `/api/commands/greeting?agent_id=${plain}`);
     await world.http.expect(404, 'GET', '/api/commands?agent_id=00000000-0000-4000-8000-000000000000');
-    expect((await say('/help')).body.response).to.contain('/greeting NAME').and.not.contain('/quiet');
+    expect((await say('/help')).body.response)
+      .to.contain('/greeting NAME')
+      .and.not.contain('/quiet');
     expect((await say('/help greeting')).body.response).to.equal('/greeting NAME\nAbout greeting.');
   });
 
