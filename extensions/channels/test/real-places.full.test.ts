@@ -114,8 +114,8 @@ describe('channels: a room on Synapse, a broker and a mail server', function () 
     await kit.configure('mqtt', { broker_url: broker.url, topic_in: 'home/ask', topic_out: 'home/answer' });
     for (const name of ['email', 'mqtt', 'matrix']) await kit.inState(name, 'connected');
     const client = await mqtt.connectAsync(broker.url, { protocolVersion: 5 });
-    const heard: string[] = [];
-    client.on('message', (_topic, payload) => heard.push(String(payload)));
+    const published: string[] = [];
+    client.on('message', (_topic, payload) => published.push(String(payload)));
     await client.subscribeAsync('home/answer', { qos: 1 });
     const before = (await said()).length;
     const transport = createTransport({ host: '127.0.0.1', port: mail.smtpPort, ignoreTLS: true, auth: { user: MAIL_ADA, pass: 'pw' } });
@@ -126,7 +126,7 @@ describe('channels: a room on Synapse, a broker and a mail server', function () 
     ]);
     const rows = [await kit.incoming('from the room', 'answered'), await kit.incoming('from the broker', 'answered'), await kit.incoming('Three places\n\nfrom the mailbox', 'answered')];
     await until(async () => ((await said()).length > before ? true : undefined), 'the answer in the room');
-    await until(() => (heard.length === 1 ? true : undefined), 'the answer over the broker');
+    await until(() => (published.length === 1 ? true : undefined), 'the answer over the broker');
     const [answer = ''] = await until(async () => ((await mailbox.letters()).length > 0 ? mailbox.letters() : undefined), 'the answer by mail');
     expect(answer).to.contain(`In-Reply-To: ${messageId}`);
     expect(new Set(rows.map(({ agent_id: id }) => id)).size).to.equal(1);

@@ -26,7 +26,8 @@ describe('a slash command', () => {
     const { body } = await svc.http.expect(200, 'GET', '/api/commands');
     const names = body.commands.map(({ name }: { name: string }) => name);
     expect(body.total).to.equal(names.length);
-    const listed = 'help new reboot reset sessions compact context usage think btw model models providers stop queue status budget agents agent forget memory remember link unlink clear verbose exit';
+    const listed =
+      'help new reboot reset sessions compact context usage think btw model models providers stop queue status approve deny budget agents agent forget memory remember link unlink clear verbose exit';
     expect(names.join(' ')).to.equal(listed);
     for (const name of ['usage', '/usage', '%2FUSAGE', 'Usage'].map((one) => (one.startsWith('/') ? encodeURIComponent(one) : one)))
       expect((await svc.http.expect(200, 'GET', `/api/commands/${name}`)).body, name).to.include({
