@@ -34,7 +34,7 @@ describe('two daemons that are signed in at one MCP server', function () {
   });
 
   it('O2 refresh at the same time once, and keep one valid token', async () => {
-    for (let round = 0; round < 3; round++) {
+    for (let round = 0; round < 2; round++) {
       for (const token of company.tokens) company.refused.add(token);
       // Long enough for the other to come while the first one waits.
       company.refreshDelayMs = 400;
