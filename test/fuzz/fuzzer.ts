@@ -57,6 +57,7 @@ const UNSAYABLE: Readonly<Record<string, string>> = {
   budget_too_small: 'no limit is 0, and the smallest one is a millionth',
   comms_no_content: 'the text has several names, and one of them is enough',
   comms_to_itself: 'who sends it decides',
+  workflows_bad_step: 'the mode of a step decides',
   workflows_cycle: 'the other steps decide',
   workflows_twice: 'the other steps decide',
   comms_no_target: 'the target has several names, and one of them is enough',

@@ -1,4 +1,4 @@
-import { type Actor, reply, type RouteDecl, routeGroup, type SlashCommand as Command, Type, UuidText } from '@svc/api';
+import { type Actor, reply, type RouteDecl, routeGroup, type SlashCommand as Command, Type } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { CLIENT_COMMANDS, type CommandList } from './commands.js';
 import type { SlashWord } from './contract.js';
@@ -39,7 +39,7 @@ export interface CommandRouteDeps {
   readonly agents: Pick<AgentsService, 'get'>;
 }
 
-const AgentQuery = Type.Object({ agent_id: Type.Optional(UuidText('Only words that this agent knows, such as its skills')) });
+const AgentQuery = Type.Object({ agent_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only words that this agent knows, such as its skills' })) });
 
 const WHERE =
   'Send a command like a message, on any channel: `{"message": "/usage"}`. It is answered immediately, before anything is queued, and no model receives it. Text that starts with a slash but is not a command is an error; a path such as `/usr/bin` is a message. The name of a skill goes to the agent as a message, with the instructions of the skill.';
