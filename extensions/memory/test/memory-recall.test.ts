@@ -81,7 +81,7 @@ describe('memory in conversations', function () {
     expect(textOf(last())).to.contain('我们家养了一只猫');
   });
 
-  it('X6 side questions and incognito messages are not remembered, and an agent can be told not to', async () => {
+  it('X6 side questions and incognito messages are not remembered, and an agent can be saidIn not to', async () => {
     const agent = await spawn(svc.http, 'discreet');
     await say(svc.http, agent, 'I live in Atlantis.', { incognito: true });
     await say(svc.http, agent, '/btw I live in Eldorado.');
@@ -93,7 +93,7 @@ describe('memory in conversations', function () {
     expect(await remembered(svc.http, off)).to.deep.equal([]);
   });
 
-  it('L1 what the owner of the daemon told bob’s agent is not recalled for bob, nor the other way round', async () => {
+  it('L1 what the owner of the daemon saidIn bob’s agent is not recalled for bob, nor the other way round', async () => {
     const agent = await spawn(bob, 'bobs');
     await say(bob, agent, 'My heron is called Herbert.');
     await learned(agent, 1, bob);
@@ -212,8 +212,8 @@ describe('memory in conversations', function () {
 
   it('M4 R4 an erased fact leaves no edge, no entity and no relation that was recalled', async () => {
     const agent = await spawn(svc.http, 'graph-eraser');
-    const told = await newSession(agent);
-    await say(svc.http, agent, 'Umberto works at Plumcanary.', { session_id: told });
+    const saidIn = await newSession(agent);
+    await say(svc.http, agent, 'Umberto works at Plumcanary.', { session_id: saidIn });
     await until(async () => (await edges(agent)).length === 1);
     const { memories } = (await svc.http.expect(200, 'GET', `/api/memory/agents/${agent}`)).body;
     const recalledIn = await newSession(agent);
@@ -221,7 +221,7 @@ describe('memory in conversations', function () {
     await say(svc.http, agent, question, { session_id: recalledIn });
     expect(textOf(last())).to.contain("Umberto's employer: Plumcanary");
     await until(async () => (await svc.http.expect(200, 'GET', `/api/memory/items/${memories[0].id}/history`)).body.memory.access_count > 0);
-    await svc.http.expect(200, 'DELETE', `/api/sessions/${told}?erase=true`);
+    await svc.http.expect(200, 'DELETE', `/api/sessions/${saidIn}?erase=true`);
     const { still_held_by: held } = (await svc.http.expect(200, 'DELETE', `/api/memory/items/${memories[0].id}`)).body;
     expect(held.map((one: { id: string | null }) => one.id)).to.include(recalledIn);
     expect(await edges(agent)).to.deep.equal([]);
