@@ -81,7 +81,7 @@ describe('memory in conversations', function () {
     expect(textOf(last())).to.contain('我们家养了一只猫');
   });
 
-  it('X6 side questions and incognito messages are not remembered, and an agent can be saidIn not to', async () => {
+  it('X6 side questions and incognito messages are not remembered, and an agent can be switched off', async () => {
     const agent = await spawn(svc.http, 'discreet');
     await say(svc.http, agent, 'I live in Atlantis.', { incognito: true });
     await say(svc.http, agent, '/btw I live in Eldorado.');
@@ -93,7 +93,7 @@ describe('memory in conversations', function () {
     expect(await remembered(svc.http, off)).to.deep.equal([]);
   });
 
-  it('L1 what the owner of the daemon saidIn bob’s agent is not recalled for bob, nor the other way round', async () => {
+  it('L1 what the owner of the daemon said to bob’s agent is not recalled for bob, nor the other way round', async () => {
     const agent = await spawn(bob, 'bobs');
     await say(bob, agent, 'My heron is called Herbert.');
     await learned(agent, 1, bob);
