@@ -210,7 +210,7 @@ describe('usage and budgets', function () {
       .and.match(/agent=[0-9a-f-]{36}/);
     await page.getByText('Limit of a day').waitFor({ state: 'detached' });
     const calls = page
-      .getByRole('table', { name: 'Usage by model' })
+      .getByRole('region', { name: 'Usage by model' })
       .getByRole('row', { name: /gpt-5-mini/ })
       .getByRole('cell')
       .last();
