@@ -4,6 +4,10 @@ import { type Action, type Cli, type Command, type DaemonClient, agoText, agrees
 import { findAgent } from '@svc/ext-agents/cli';
 import type { OutputOf } from '@svc/client';
 
+const POLL_MS = 500;
+/** Longer than one batch may take. */
+const FAILING_MS = 10_000;
+const STUCK_MS = 120_000;
 const AGENT = 'name or id of the agent; "all" for what all agents share';
 const OF_AGENT = 'name or id of the agent';
 const ID = 'id of an entry, as search and add show it';
@@ -90,6 +94,11 @@ const defineExchange = (memory: Command, action: Action): void => {
     .argument('<agent>', OF_AGENT)
     .argument('<file>', 'a JSON file; "-" reads stdin')
     .action(action((cli, agent: string, file: string) => importAll(cli, agent, file)));
+  memory
+    .command('reindex')
+    .description('Make the vectors of what an agent remembers anew, and follow it')
+    .argument('<agent>', OF_AGENT)
+    .action(action((cli, agent: string) => reindex(cli, agent)));
   memory
     .command('graph')
     .description('List relations that an agent knows of')
@@ -273,6 +282,34 @@ const importAll = async (cli: Cli, wanted: string, file: string): Outcome => {
   if (cli.json) cli.out.json(answer);
   else cli.out.line(`${cli.out.green('✓')} ${answer.imported} imported, ${answer.skipped} already there.`);
   return EXIT.ok;
+};
+
+/** Follows the work; it goes on in the daemon where nobody does. */
+const reindex = async (cli: Cli, wanted: string): Outcome => {
+  const { daemon, id } = await at(cli, wanted);
+  await daemon.call('refreshMemoryVectors', { id });
+  let [shown, movedAt] = [-1, Date.now()];
+  for (;;) {
+    const { total, vectors } = await daemon.call('getAgentMemoryStats', { id });
+    const { indexed, embedder } = vectors;
+    if (indexed !== shown) movedAt = Date.now();
+    // A line for each tenth.
+    if (Math.floor((indexed * 10) / Math.max(1, total)) !== Math.floor((shown * 10) / Math.max(1, total))) cli.out.note(`${indexed} of ${total} entries have a vector`);
+    shown = indexed;
+    if (indexed >= total) {
+      if (cli.json) cli.out.json({ agent_id: id, total, vectors });
+      else cli.out.line(`${cli.out.green('✓')} ${total === 1 ? '1 entry has a vector' : `${total} entries have vectors`}${embedder === null ? '' : ` of ${embedder}`}.`);
+      return EXIT.ok;
+    }
+    const waited = Date.now() - movedAt;
+    if (waited > STUCK_MS || (vectors.failing && waited > FAILING_MS))
+      throw new Failure(`${indexed} of ${total} entries have a vector, and no more are made.`, {
+        code: 'cli_memory_not_indexed',
+        why: vectors.failing ? 'the embedder fails' : 'the work has not gone on for two minutes',
+        fix: '`svc doctor` names the embedder and its last error; the rest is tried again within an hour, and words find the entries until then',
+      });
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
 };
 
 const rowsOf = (text: string): unknown[] | undefined => {

@@ -36,6 +36,12 @@ export const memoryErrors = defineErrors('memory', {
     message: (index: number, why: string) => `Relation ${index} cannot be stored: ${why}. Nothing was stored.`,
     hint: 'A relation has subject, subject_type, relation, object and object_type.',
   },
+  no_embedder: {
+    status: 409,
+    retry: false,
+    message: () => 'Nobody makes vectors here: entries are found by their words alone.',
+    hint: 'Set [memory] embedding_provider, and fts_only = false.',
+  },
   topic_not_found: { status: 404, retry: false, message: (topic: string) => `The wiki has no page ${JSON.stringify(topic.slice(0, 200))}.`, hint: 'Find pages with wiki_search.' },
   topic_exists: {
     status: 409,

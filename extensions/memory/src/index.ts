@@ -71,6 +71,7 @@ export default defineExtension({
       ...deps,
       memories,
       extract: (messages: Parameters<typeof factsIn>[0]) => factsIn(messages, settings.proactive().extraction_threshold),
+      reindex: indexer.reindex,
       llmExtraction: () => settings.proactive().extraction_model !== undefined,
     };
     ctx.routes.add(...kvRoutes({ agents: deps.agents, kv: memories.kv }), ...entryRoutes(routeDeps), ...agentRoutes(routeDeps));

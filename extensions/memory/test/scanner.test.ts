@@ -1,6 +1,6 @@
 /** The scan over vectors: exact, in slices, and safe while entries come and go. */
 import { expect } from 'chai';
-import { createScanner, type Scanner, SLICE_ROWS } from '../src/search/scanner.js';
+import { createScanner, rowsOfSlice, type Scanner, SLICE_ROWS } from '../src/search/scanner.js';
 
 /** The same numbers in each run. */
 const numbers = (seed: number): (() => number) => {
@@ -73,6 +73,18 @@ describe('memory: the scan of vectors', () => {
     expect(breaths).to.be.greaterThan(1);
     expect(found[0]?.place).to.equal(1_000_000);
     expect(found[0]?.score).to.be.closeTo(1, 0.001);
+  });
+
+  it('N2 slices of longer vectors have fewer rows, so that none takes longer', async () => {
+    expect([64, 256, 384, 1_536, 3_072].map(rowsOfSlice)).to.deep.equal([65_536, 65_536, 43_690, 10_922, 5_461]);
+    const vector = new Int8Array(60_000).fill(3);
+    const scanner = createScanner();
+    for (let place = 0; place < rowsOfSlice(vector.length) * 2 + 1; place += 1) scanner.set(place, vector, 'a');
+    let breaths = 0;
+    const found = await scanner.nearest([...vector], 3, undefined, async () => {
+      breaths += 1;
+    });
+    expect([breaths, found.length]).to.deep.equal([2, 3]);
   });
 
   it('N3 nearness is what stands above the mean, where a model puts all texts close together', async () => {

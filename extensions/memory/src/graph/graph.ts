@@ -37,6 +37,7 @@ export interface Pattern {
   readonly target?: string;
   readonly depth?: number;
   readonly limit: number;
+  readonly offset?: number;
 }
 
 /** `source`: api, tool, or the id of an entry. */
@@ -195,7 +196,7 @@ const edgesOf = async (deps: MemoryDeps, actor: Actor, agentId: string, ids: rea
 const entitiesNamed = (deps: MemoryDeps, actor: Actor, agentId: string, names: readonly string[]): Promise<EntityRow[]> =>
   own(deps, actor).select<EntityRow>({ from: 'entities', where: { agent_id: agentId, folded: names.map(folded) } });
 
-const query = async (deps: MemoryDeps, actor: Actor, agentId: string, { source, relation, target, depth = 1, limit }: Pattern): Promise<Match[]> => {
+const query = async (deps: MemoryDeps, actor: Actor, agentId: string, { source, relation, target, depth = 1, limit, offset = 0 }: Pattern): Promise<Match[]> => {
   const reader = own(deps, actor);
   const where: Record<string, string | readonly string[]> = { agent_id: agentId };
   if (source !== undefined) {
@@ -210,7 +211,7 @@ const query = async (deps: MemoryDeps, actor: Actor, agentId: string, { source, 
     where.target_id = to.map(({ id }) => id);
   }
   if (relation !== undefined) where.relation = relation;
-  const edges = await reader.select<EdgeRow>({ from: 'edges', where, order: [{ column: 'updated_at', descending: true }, { column: 'id' }], limit });
+  const edges = await reader.select<EdgeRow>({ from: 'edges', where, order: [{ column: 'updated_at', descending: true }, { column: 'id' }], limit, offset });
   return withEnds(deps, actor, edges);
 };
 

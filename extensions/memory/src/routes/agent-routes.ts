@@ -22,6 +22,7 @@ export const agentRoutes = (deps: EntryRouteDeps): RouteDecl[] => [
   clearLevel(deps),
   searchAgent(deps),
   stats(deps),
+  reindex(deps),
   count(deps),
   duplicates(deps),
   consolidate(deps),
@@ -124,6 +125,26 @@ const stats = (deps: EntryRouteDeps): RouteDecl =>
     },
   });
 
+const reindex = (deps: EntryRouteDeps): RouteDecl =>
+  route({
+    id: 'refreshMemoryVectors',
+    method: 'POST',
+    path: '/api/memory/agents/{id}/reindex',
+    summary: 'Make the vectors of what an agent remembers anew',
+    description: `In the background, by the embedder of [memory] and within the budget of the agent; it goes on after a restart. Words find the entries meanwhile. \`vectors\` of GET /api/memory/agents/{id}/stats says how far it is. ${YOURS}`,
+    audit: 'memory_access',
+    cost: 20,
+    errors: [404, 409],
+    params: AgentPath,
+    responses: { 200: Type.Object({ agent_id: Uuid, status: OneOf(['indexing']), total: Count }) },
+    handler: async ({ actor, params: { id } }) => {
+      const agent = await deps.agents.get(actor, id);
+      if (deps.embedding.kind() === 'none') throw memoryErrors.no_embedder();
+      await deps.reindex(actor.ownerId, agent.id);
+      return reply(200, { agent_id: agent.id, status: 'indexing' as const, total: await deps.memories.entries.count(actor, { agentId: agent.id }) });
+    },
+  });
+
 const count = ({ agents, memories }: EntryRouteDeps): RouteDecl =>
   route({
     id: 'countAgentMemories',
@@ -195,11 +216,12 @@ const relations = ({ agents, memories }: EntryRouteDeps): RouteDecl =>
       target: Type.Optional(Name),
       max_depth: Type.Optional(Type.Integer({ minimum: 1, default: 1, description: 'How many steps at most; more than 5 is 5' })),
       limit: Type.Optional(Type.Integer({ minimum: 1, default: 100, description: 'How many at most; more than 100 is 100' })),
+      offset: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'How many are skipped; none where ways are followed' })),
     }),
     responses: { 200: Type.Object({ matches: Type.Array(Relation), count: Count }) },
-    handler: async ({ actor, params: { id }, query: { max_depth: depth = 1, limit = 100, ...pattern } }) => {
+    handler: async ({ actor, params: { id }, query: { max_depth: depth = 1, limit = 100, offset = 0, ...pattern } }) => {
       const agent = await agents.get(actor, id);
-      const matches = await memories.graph.query(actor, agent.id, { ...pattern, depth, limit: limited(limit) });
+      const matches = await memories.graph.query(actor, agent.id, { ...pattern, depth, limit: limited(limit), offset });
       return reply(200, { matches: matches.map(shownRelation), count: matches.length });
     },
   });

@@ -1,5 +1,5 @@
 /** How many entries there are, of which kind. */
-import { type Actor, Type } from '@svc/api';
+import { type Actor, Nullable, Type } from '@svc/api';
 import { own } from '../memory-deps.js';
 import type { EntryRouteDeps } from './route-deps.js';
 
@@ -17,6 +17,11 @@ export const Stats = Type.Object({
   auto_retrieve_enabled: Type.Boolean(),
   llm_extraction: Type.Boolean({ description: 'Whether a model takes facts from conversations, instead of rules' }),
   proactive_enabled: Type.Boolean(),
+  vectors: Type.Object({
+    indexed: Type.Integer({ minimum: 0, description: 'Of the total, how many have a vector of the present embedder' }),
+    embedder: Nullable(Type.String(), { description: 'What makes vectors; null where nobody does, or it has not answered yet' }),
+    failing: Type.Boolean({ description: 'true: the last vectors could not be made; `svc doctor` says why' }),
+  }),
 });
 
 interface Group {
@@ -43,6 +48,7 @@ export const statsOf = async (deps: EntryRouteDeps, actor: Actor, agentId: strin
     return counts;
   };
   const { '': _none, ...categories } = by('category');
+  const embedder = (await deps.embedding.model().catch(() => undefined)) ?? null;
   const { enabled, auto_memorize, auto_retrieve } = deps.proactive();
   return {
     total: sum(live),
@@ -56,6 +62,13 @@ export const statsOf = async (deps: EntryRouteDeps, actor: Actor, agentId: strin
     auto_retrieve_enabled: enabled && auto_retrieve,
     llm_extraction: deps.llmExtraction(),
     proactive_enabled: enabled,
+    vectors: { embedder, indexed: embedder === null ? 0 : await indexedOf(deps, actor, agentId, embedder), failing: deps.embedding.state.error !== undefined },
     by_agent: by('agent_id'),
   };
+};
+
+const indexedOf = async (deps: EntryRouteDeps, actor: Actor, agentId: string | undefined, model: string): Promise<number> => {
+  const counted = `SELECT COUNT(*) AS n FROM ${deps.db.table('vectors')} v JOIN ${deps.db.table('entries')} e ON e.place = v.place WHERE v.model = ? AND e.archived = 0`;
+  const [row] = await (agentId === undefined ? own(deps, actor).read<{ n: number }>(counted, [model]) : own(deps, actor).read<{ n: number }>(`${counted} AND e.agent_id = ?`, [model, agentId]));
+  return Number(row?.n ?? 0);
 };

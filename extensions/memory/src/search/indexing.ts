@@ -25,6 +25,8 @@ export interface Indexer {
   poke(ownerId: string): void;
   /** Of everybody who has entries. */
   pokeAll(): Promise<void>;
+  /** Makes all vectors of an agent anew: what is left to do is what has none, so that a restart goes on with it. Meanwhile words find its entries. */
+  reindex(ownerId: string, agentId: string): Promise<void>;
 }
 
 /** Few enough that a slow model answers them in time. */
@@ -32,6 +34,8 @@ const BATCH = 16;
 /** Less than a daemon that stops waits for: one that hangs holds up none. */
 const BATCH_MS = 8_000;
 const MAX_CHARS = 8_000;
+/** Vectors that are removed in one commit. */
+const REMOVED = 500;
 const PROBE = 'one text';
 
 export const createIndexer = (deps: IndexingDeps): Indexer => {
@@ -70,7 +74,24 @@ export const createIndexer = (deps: IndexingDeps): Indexer => {
         );
       for (const { owner_id: ownerId } of owners) poke(ownerId);
     },
+    reindex: async (ownerId, agentId) => {
+      await removeVectors(deps, ownerId, agentId);
+      poke(ownerId);
+    },
   };
+};
+
+const removeVectors = async ({ db, actors, events }: IndexingDeps, ownerId: string, agentId: string): Promise<void> => {
+  const reader = db.as(actors.only('memory', ownerId));
+  for (let after: number | undefined = -1; after !== undefined; ) {
+    const rows: Array<{ place: number }> = await reader.read<{ place: number }>(
+      `SELECT v.place AS place FROM ${db.table('vectors')} v JOIN ${db.table('entries')} e ON e.place = v.place WHERE e.agent_id = ? AND v.place > CAST(? AS BIGINT) ORDER BY v.place LIMIT ${REMOVED}`,
+      [agentId, after],
+    );
+    const places = rows.map(({ place }) => Number(place));
+    after = places.at(-1);
+    if (places.length > 0) await db.commit([db.remove('vectors', { place: places, owner_id: ownerId }), events.event(MemoryChanged, { ownerId, places, change: 'changed' })]);
+  }
 };
 
 const indexOrEnd = async (deps: IndexingDeps, run: LeasedRun): Promise<void> => {

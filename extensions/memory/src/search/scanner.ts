@@ -18,8 +18,12 @@ export interface Scanner {
 }
 
 const FIRST_ROOM = 256;
-/** Some three milliseconds of 256 numbers each. */
+/** The most rows of a slice: as many products are stored at once. */
 export const SLICE_ROWS = 65_536;
+/** Numbers of a slice: some three milliseconds, however long the vectors are. */
+const SLICE_NUMBERS = SLICE_ROWS * 256;
+/** Rows of vectors that are so long. */
+export const rowsOfSlice = (dimensions: number): number => Math.max(1, Math.min(SLICE_ROWS, Math.floor(SLICE_NUMBERS / Math.max(1, dimensions))));
 const BREATHS = 3;
 /** Above it, a mean says that the model puts all texts close together. */
 const CROWDED = 0.3;
@@ -63,12 +67,13 @@ export const createScanner = (): Scanner => {
     const best: Placed[] = [];
     let floor = 0;
     let [seen, sum, squares] = [0, 0, 0];
-    for (let from = 0; from < count; from += SLICE_ROWS) {
+    const rows = rowsOfSlice(dimensions);
+    for (let from = 0; from < count; from += rows) {
       if (from > 0 && breath) {
         await breath();
         if (version !== begun) return undefined;
       }
-      const products = dots.of(asked, from, Math.min(SLICE_ROWS, count - from));
+      const products = dots.of(asked, from, Math.min(rows, count - from));
       for (let at = 0; at < products.length; at += 1) {
         const product = products[at] as number;
         const row = from + at;

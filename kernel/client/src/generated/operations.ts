@@ -367,6 +367,7 @@ export const OPERATIONS = {
   readNotice: ['POST', '/api/notices/{id}/read'],
   receiveChannelWebhook: ['POST', '/api/channels/{name}/webhook'],
   reconnectMcpServer: ['POST', '/api/mcp/servers/{id}/reconnect'],
+  refreshMemoryVectors: ['POST', '/api/memory/agents/{id}/reindex'],
   rejectApproval: ['POST', '/api/approvals/{id}/reject'],
   rejectSkillProposal: ['POST', '/api/skills/pending/{id}/reject'],
   reloadChannels: ['POST', '/api/channels/reload'],
