@@ -33,10 +33,17 @@ describe('settings of what runs by itself', function () {
     world = await bootWithModel(undefined, { config: SETTINGS });
   });
   after(() => stopModelKernels());
-  /** Ends what hangs, and answers what waits behind it. */
-  const ends = async (...agents: string[]): Promise<void> => {
-    world.model.script(() => ({ text: 'done' }));
-    for (const agent of agents) await world.http.expect(200, 'POST', `/api/agents/${agent}/stop`);
+  /** No question is answered until it is opened. */
+  const closedModel = (): (() => void) => {
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    world.model.script(async () => {
+      await gate;
+      return { text: 'done' };
+    });
+    return open;
   };
   beforeEach(() => world.model.script(() => ({ text: 'done' })));
 
@@ -73,9 +80,9 @@ describe('settings of what runs by itself', function () {
   });
 
   it('max_concurrent_invocations, session_mode and assignee_wake of agent.toml', async () => {
-    world.model.script(() => ({ hang: true }));
+    const open = closedModel();
     const [many, single] = [await spawn('many', { max_concurrent_invocations: 64, session_mode: 'new' }), await spawn('single', { session_mode: 'new' })];
-    const [ofMany] = [await trigger(many, 'work of many'), await trigger(single, 'work of single')];
+    const [ofMany, ofSingle] = [await trigger(many, 'work of many'), await trigger(single, 'work of single')];
     for (let index = 0; index < POSTS; index += 1) {
       await post(`for single ${index}`, single);
       await post(`for many ${index}`, many);
@@ -87,7 +94,9 @@ describe('settings of what runs by itself', function () {
     expect(asked('work of single'), 'one place').to.equal(1);
     // Each task wakes its agent, unless its manifest says no.
     expect((await world.http.expect(200, 'GET', `/api/runs?agent_id=${single}`)).body.runs).to.have.length(1);
-    await ends(many, single);
+    open();
+    await until(async () => ((await Promise.all([ofMany, ofSingle].map(history))).flat().every(({ status }) => status === 'ok') ? true : undefined), 'the end of all fires');
+    expect(asked('work of single')).to.equal(POSTS);
   });
 
   it('cron_session_max_messages begins a new conversation', async () => {
@@ -99,13 +108,14 @@ describe('settings of what runs by itself', function () {
   });
 
   it('[workflows] max_run_secs ends a run, whatever the workflow says', async () => {
-    world.model.script(() => ({ hang: true }));
+    const open = closedModel();
     const begun = Date.now();
     await spawn('slow');
     const { workflow_id: id } = (await world.http.expect(201, 'POST', '/api/workflows', { name: 'slow', steps: [{ name: 'a', agent: 'slow', input: 'x' }], total_timeout_secs: 600 })).body;
     const { body, status } = await world.http.post(`/api/workflows/${id}/run`, { input: 'x' });
     expect([status >= 400, JSON.stringify(body)].join()).to.match(/^true,.*may work 1 s/);
     expect(Date.now() - begun, 'it is looked at when the time is over').to.be.below(20_000);
+    open();
   });
 
   it('[inbox] default_agent gets files that name nobody', async () => {
