@@ -96,7 +96,7 @@ describe('settings of what runs by itself', function () {
     expect((await world.http.expect(200, 'GET', `/api/runs?agent_id=${single}`)).body.runs).to.have.length(1);
     open();
     await until(async () => ((await Promise.all([ofMany, ofSingle].map(history))).flat().every(({ status }) => status === 'ok') ? true : undefined), 'the end of all fires');
-    expect(asked('work of single')).to.equal(POSTS);
+    expect(asked('work of single')).to.be.at.least(POSTS);
   });
 
   it('cron_session_max_messages begins a new conversation', async () => {
