@@ -17,11 +17,11 @@ describe('a year of jobs on two daemons', function () {
     const span = { from: Date.UTC(2027, 0, 1, 3), to: Date.UTC(2027, 11, 31) };
     const clock = yearClock(span.from);
     const url = await (await sharedCluster()).fresh();
-    let two: TwoDaemons;
+    const boot = (): Promise<TwoDaemons> => bootTwo({ url, clock, script: () => ({ text: 'nothing new' }), config: '[schedules]\nkeep_fires_days = 3650\n' });
+    let two = await boot();
     const start = async (): Promise<void> => {
-      two = await bootTwo({ url, clock, script: () => ({ text: 'nothing new' }), config: '[schedules]\nkeep_fires_days = 3650\n' });
+      two = await boot();
     };
-    await start();
     const year: YearWorld = { clock, span, kernels: () => [two.a.kernel, two.b.kernel], jobs: [], off: [] };
     await makeJobs(year);
     for (let month = 0; month < MONTHS; month += 1) {
