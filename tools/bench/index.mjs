@@ -1,6 +1,6 @@
 /** The measurements by name, in the order of the table. Each is a file with `run({isQuick})` → {rows, raw}. */
 const FOLDERS = {
-  requests: ['messages', 'growing-conversations', 'tool-runs', 'first-byte', 'streams', 'agent-get', 'flooded', 'backup', 'journal', 'reservation', 'channels'],
+  requests: ['messages', 'growing-conversations', 'tool-runs', 'first-byte', 'streams', 'agent-get', 'flooded', 'backup', 'journal', 'reservation', 'channels', 'autonomy'],
   kernel: ['journal-steps', 'crossing', 'isolated-call', 'sandboxed-start', 'checkpoints', 'policy', 'third-party', 'group-commit', 'session-search', 'audit', 'reload'],
   memory: ['recall', 'memory-size'],
   starting: ['start-up', 'status', 'restart'],

@@ -200,7 +200,7 @@ const laneOf = async ({ agents, actors }: EngineDeps, trigger: Trigger, { id }: 
   const target = trigger.target_agent_id ?? trigger.agent_id;
   if (trigger.workflow_id !== null) return `trigger-fire:${id}`;
   const places = (await agents.find(actors.of(trigger.owner_id), target))?.manifest.max_concurrent_invocations ?? 1;
-  return `trigger:${target}:${Number.parseInt(id.slice(0, 6), 16) % places}`;
+  return `trigger:${target}:${Number.parseInt(id.slice(-6), 16) % places}`;
 };
 
 /** Of two daemons that fire at the same time, one changes these rows. */

@@ -140,7 +140,8 @@ const ask = (deps: HookDeps): RouteDecl =>
     handler: async (req) => {
       const { body, headers, signal } = req;
       const actor = await deps.proved(req);
-      if (body.deliver === true || body.channel !== undefined) throw webhookErrors.unsupported('Delivery to a channel', 'svc has no channels yet.');
+      if (body.deliver === true || body.channel !== undefined)
+        throw webhookErrors.unsupported('Delivery to a channel', 'the answer comes to the caller. An agent with the capability channels_send can pass it on.');
       if (body.model !== undefined) throw webhookErrors.unsupported('`model`', 'an agent answers with the model of its manifest.');
       const agent = await agentOf(deps, actor, body.agent);
       const submitted = await submit(deps, 'agent', { actor, agent, text: body.message, headers });

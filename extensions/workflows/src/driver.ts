@@ -88,12 +88,25 @@ export const stepsOf = ({ db }: Pick<DriverDeps, 'db'>, runId: string): Promise<
   db.system('steps of a run').select<StepRow>({ from: StepRows.name, where: { run_id: runId }, order: [{ column: 'seq' }], limit: 10_000 });
 
 /** Working time alone: what waits for a person or a time does not count. */
-const overTime = ({ clock, maxSecs }: DriverDeps, run: WorkflowRunRow, rows: readonly StepRow[]): NonNullable<Next['end']> | undefined => {
-  const limit = Math.min(run.total_timeout_secs ?? maxSecs(), maxSecs());
-  const worked = rows.filter(({ agent_id: agent }) => agent !== null).reduce((sum, row) => sum + (row.ended_at === null ? clock.now() : Date.parse(row.ended_at)) - Date.parse(row.started_at), 0);
+const workedMs = ({ clock }: Pick<DriverDeps, 'clock'>, rows: readonly StepRow[]): number =>
+  rows.filter(({ agent_id: agent }) => agent !== null).reduce((sum, row) => sum + (row.ended_at === null ? clock.now() : Date.parse(row.ended_at)) - Date.parse(row.started_at), 0);
+const limitSecs = ({ maxSecs }: Pick<DriverDeps, 'maxSecs'>, run: WorkflowRunRow): number => Math.min(run.total_timeout_secs ?? maxSecs(), maxSecs());
+
+const overTime = (deps: DriverDeps, run: WorkflowRunRow, rows: readonly StepRow[]): NonNullable<Next['end']> | undefined => {
+  const limit = limitSecs(deps, run);
   const last = rows.at(-1);
-  if (worked <= limit * 1_000 || !last || last.state !== 'running') return undefined;
+  if (workedMs(deps, rows) <= limit * 1_000 || !last || last.state !== 'running') return undefined;
   return { state: 'failed', output: '', error: `the workflow may work ${limit} s`, step: last.step, status: null };
+};
+
+/** When steps that work now come to a limit of time; none that has passed. */
+const limitsOf = (deps: DriverDeps, run: WorkflowRunRow, rows: readonly StepRow[]): number[] => {
+  const now = deps.clock.now();
+  const working = rows.filter(({ state }) => state === 'running');
+  const steps = jsonOf<Step[]>(run.steps);
+  const ends = working.map((row) => Date.parse(row.started_at) + (steps.find(({ name }) => name === row.step)?.timeout_secs ?? 0) * 1_000 + 1);
+  const leftMs = (limitSecs(deps, run) * 1_000 - workedMs(deps, rows)) / Math.max(1, working.length);
+  return [...ends, now + Math.ceil(leftMs) + 1].filter((at) => at > now);
 };
 
 const planInput = ({ input }: WorkflowRunRow) => {
@@ -279,7 +292,7 @@ const rest = async (deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, ro
   const times = open.flatMap(({ due_at: due }) => (due === null ? [] : [Date.parse(due)]));
   const working = open.flatMap(({ child_run_id: child, state }) => (child === null || state !== 'running' ? [] : [child]));
   for (const child of working) deps.ends.watch(child, () => deps.journal.wake(actor, wakeKey(run.id), {}));
-  const latest = working.length > 0 ? [deps.clock.now() + CHECK_MS] : [];
+  const latest = working.length > 0 ? [deps.clock.now() + CHECK_MS, ...limitsOf(deps, run, rows)] : [];
   const until = Math.min(...times, ...latest);
   await deps.journal.wait(leased, { reason: working.length > 0 ? 'agents' : 'waiting', wakeKey: wakeKey(run.id), ...(Number.isFinite(until) ? { until: new Date(until).toISOString() } : {}) });
   // One may have ended before anybody could be woken.

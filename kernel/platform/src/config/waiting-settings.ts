@@ -17,8 +17,8 @@ const all = (names: readonly string[]): Record<string, WaitingSetting> => Object
 
 /** By dotted path; what stands below a path waits with it. A claim of an extension comes before this list, and says in its own schema what waits of it (`x-waiting`). */
 export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
-  ...all(['language', 'mode', 'update_channel', 'usage_footer', 'prompt_caching', 'stable_prefix_mode', 'max_cron_jobs', 'max_upload_size_bytes', 'local_probe_interval_secs']),
-  ...all(['workflow_stale_timeout_minutes', 'cron_session_max_tokens', 'cron_session_max_messages', 'allowed_mount_roots', 'trusted_hosts', 'trust_forwarded_for', 'require_auth_for_reads']),
+  ...all(['language', 'mode', 'update_channel', 'usage_footer', 'prompt_caching', 'stable_prefix_mode', 'max_upload_size_bytes', 'local_probe_interval_secs']),
+  ...all(['allowed_mount_roots', 'trusted_hosts', 'trust_forwarded_for', 'require_auth_for_reads']),
   home_dir: unkept('SVC_HOME says where the data is'),
   data_dir: unkept('SVC_HOME says where the data is'),
   workspaces_dir: unkept('workspaces stand under SVC_HOME'),
@@ -32,6 +32,7 @@ export const WAITING_SETTINGS: Readonly<Record<string, WaitingSetting>> = {
   trusted_manifest_signers: unkept('manifests are taken without a signature'),
   max_request_body_bytes: unkept('a body has 8 MiB at most'),
   max_history_messages: unkept('max_history_messages in the manifest of an agent is kept'),
+  workflow_stale_timeout_minutes: unkept('no run fails for its age, also not after a restart. [workflows] max_run_secs limits its working time'),
   max_concurrent_bg_llm: unkept('[runs] max_active caps runs'),
 
   budget: unkept('no limit of cost holds for the daemon as a whole. max_cost_per_hour_usd, _day_ and _month_ under [resources] of an agent are kept'),

@@ -191,6 +191,9 @@ describe('config', () => {
       'task_board',
       'terminal',
       'triggers',
+      'max_cron_jobs',
+      'cron_session_max_tokens',
+      'cron_session_max_messages',
     ]);
     const aliases = aliasesOf(allClaims({ runs: { owner: 'runs', schema: RunsSection.schema } }));
     const unknown = PUBLISHED.filter((name) => !claimed.has(name) && !Object.hasOwn(aliases, name) && waitingAt([name]) === undefined);
