@@ -1,7 +1,7 @@
 /**
  * A sidecar that hosts an adapter of the Chat SDK, which others keep: the real adapter for Telegram, over a server that plays Telegram. `CHAT_SDK` names a
  * folder in which `npm install chat@4.41 @chat-adapter/state-memory@4.41 @chat-adapter/telegram@4.41` ran. It proves that the protocol of sidecars carries
- * such an adapter both ways, with its secret and over its death. It says nothing of platforms that nothing plays here.
+ * such an adapter both ways, with its secret and over its restart. It says nothing of platforms that nothing plays here.
  */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
@@ -40,7 +40,7 @@ describe('channels: a sidecar with the Chat SDK', function () {
   });
   const said = (count: number) => until(() => telegram.sent[count - 1], `message ${count} of the bot`);
 
-  it('D1 D3 a message to an adapter that others keep is answered there, in form, and again after its program died', async () => {
+  it('D1 D3 a message to an adapter that others keep is answered there, in form, and again after its program was started anew', async () => {
     await kit.owner.expect(200, 'POST', '/api/channels/sidecar/kept/configure', { values: { TELEGRAM_BOT_TOKEN: TOKEN } });
     await kit.inState('kept', 'connected');
     telegram.write('hello from a chat', { chat: 7 });
