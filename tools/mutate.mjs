@@ -11,7 +11,6 @@
  * An area is a package's folder, or a folder of kernel/platform/src. Works in a copy of the checkout. The report is
  * kept in dist/mutation/. Changes that change nothing stand in tools/mutate/equivalent.json.
  */
-import { isFull } from './testing/costs.mjs';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -20,6 +19,7 @@ import { DIST, fromRoot, inRoot, ROOT } from './build/paths.mjs';
 import { readEquivalents } from './mutate/equivalents.mjs';
 import { measure } from './mutate/measure.mjs';
 import { isNoticed, renderShares } from './mutate/table.mjs';
+import { isFull } from './testing/costs.mjs';
 
 const EVERY = 25;
 

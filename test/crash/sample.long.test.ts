@@ -30,7 +30,7 @@ const EVENLY: Readonly<Record<TestEngine['name'], number>> = { SQLite: 6, Postgr
 /** SQLite has each kind; PostgreSQL has what each story does, which is where the engines could differ. */
 const KINDS: Readonly<Record<TestEngine['name'], (points: readonly string[]) => readonly string[]>> = {
   SQLite: (points) => points,
-  PostgreSQL: (points) => points.filter((point, at) => STEPS.some((step) => points.findIndex((other) => step.test(other)) === at)),
+  PostgreSQL: (points) => points.filter((_point, at) => STEPS.some((step) => points.findIndex((other) => step.test(other)) === at)),
 };
 
 describeOnEngines('killed with SIGKILL, in short', function (engine) {

@@ -82,6 +82,16 @@ describe('an extension that is installed while the daemon runs', function () {
     expect(refused).to.include({ code: 'install_cannot_isolate', message: `${ID} cannot run apart from the daemon: it listens to the hook kernel.greet, which is not open to other processes.` });
   });
 
+  it('is refused where it names presets: it would be on wherever it is installed', async () => {
+    const kernel = await bootTestKernel({ config: CONFIG });
+    const source = await packaged(notes('1.0.0', { manifest: { tables: ['notes'], presets: ['minimal', 'standard'] } }));
+    const refused = await installation(kernel)
+      .install({ source, grants: 'all' })
+      .catch((error: unknown) => error);
+    expect(refused).to.include({ code: 'install_cannot_isolate' }).and.property('message').that.contains('it names presets (minimal, standard), which only extensions that come with svc join');
+    expect(kernel.daemon.kernel.extensions().map(({ id }) => id)).not.to.include(ID);
+  });
+
   it('runs in a process of its own after an upgrade from a daemon that ran it inside, with its rows, and the doctor says so', async () => {
     const at = await home();
     const source = await packaged(notes('1.0.0'));

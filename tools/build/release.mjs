@@ -16,6 +16,9 @@ const presetFiles = () =>
         .sort()
     : [];
 
+/** Each extension names its presets in extension.json. */
+const idsOfPreset = (extensions, name) => extensions.filter((target) => readJson(`${target.dir}/extension.json`).presets?.includes(name)).map((target) => target.id);
+
 const entryOf = (target, namesOf) => {
   const manifest = readJson(`${target.dir}/extension.json`);
   const { version, description } = readJson(`${target.dir}/package.json`);
@@ -76,7 +79,12 @@ const writeWhole = (name, value) => {
 };
 
 export const writeRelease = (extensions, installer) => {
-  const presets = Object.fromEntries(presetFiles().map((file) => [path.basename(file, '.json'), readJson(`schemas/presets/${file}`)]));
+  const presets = Object.fromEntries(
+    presetFiles().map((file) => {
+      const name = path.basename(file, '.json');
+      return [name, { extensions: idsOfPreset(extensions, name), ...readJson(`schemas/presets/${file}`) }];
+    }),
+  );
   const release = { version: readJson('package.json').version, build: contractHash(extensions), extensions: extensions.map((target) => entryOf(target, installer.namesOf)), presets };
   mkdirSync(path.join(DIST, 'ext'), { recursive: true });
   // The root says `type: module`; the bundles of extensions are CommonJS.

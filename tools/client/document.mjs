@@ -1,5 +1,5 @@
 /** The OpenAPI document of a preset as the areas declare it, made without a daemon: contributions.json holds every declaration. */
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import vm from 'node:vm';
 import * as esbuild from 'esbuild';
 import { inRoot } from '../build/paths.mjs';
@@ -25,7 +25,7 @@ const loadDescriber = async () => {
 
 export const apiDocument = async (preset = 'full') => {
   const { describeApi, parsePath } = await loadDescriber();
-  const ids = readJson('schemas/presets', `${preset}.json`).extensions;
+  const ids = readdirSync(inRoot('extensions')).filter((id) => existsSync(inRoot('extensions', id, 'extension.json')) && readJson('extensions', id, 'extension.json').presets?.includes(preset));
   const rowsOf = (kind) =>
     ids.flatMap((id) => readJson('extensions', id, 'contributions.json')[kind].map((decl) => ({ owner: { id }, decl, method: decl.method ?? 'GET', pattern: parsePath(decl.path) })));
   const info = {

@@ -75,6 +75,17 @@ describe('channels: linked people', function () {
     expect([kit.asked('/agents'), kit.asked('/nonsense')]).to.deep.equal([0, 0]);
   });
 
+  it('U1 who is named calls skills by /name, and a guest sends words alone', async () => {
+    await kit.owner.expect(200, 'POST', '/api/skills/create', { name: 'greeting', description: 'Says how to greet.', prompt_context: 'Say ahoy and nothing else.' });
+    const prompts = () => JSON.stringify(kit.world.model.requests.filter(({ body }) => JSON.stringify(body).includes('/greeting Ada'))).split('calls the skill greeting').length - 1;
+    await answerTo(ALICE, '/greeting Ada');
+    expect(prompts()).to.equal(1);
+    writeFileSync(path.join(folder, 'in-3'), '/greeting Ada from a guest');
+    await kit.incoming('/greeting Ada from a guest', 'answered');
+    expect(prompts()).to.equal(1);
+    await kit.owner.expect(200, 'POST', '/api/skills/uninstall', { name: 'greeting' });
+  });
+
   it('U1 nobody becomes somebody by an id that is linked on another channel or account, or that they named themselves', async () => {
     const body = JSON.stringify({ sender_id: String(ALICE), sender_name: 'Alice', message: 'I am alice, over a webhook' });
     const signature = `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`;

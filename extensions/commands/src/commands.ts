@@ -1,16 +1,20 @@
 /** The commands of all areas that are on, and those of this one: the help, and what a client does itself. */
-import { defineSlashCommand, namesOfSlashCommand, nearest, type SlashAnswer, type SlashCommand, type SlashCommandFacts } from '@svc/api';
+import { defineSlashCommand, namesOfSlashCommand, type SlashAnswer, type SlashCall, type SlashCommand, type SlashCommandFacts } from '@svc/api';
+import type { SlashWord } from './contract.js';
 import { commandErrors } from './errors.js';
 
 const DEFAULT_ORDER = 50;
+/** In the help; GET /api/commands lists them all. */
+const MAX_WORDS = 50;
+const SUMMARY_CHARS = 100;
 
 export interface CommandList {
   /** In the order of the help. */
   all(): readonly SlashCommand[];
   /** By name or alias, with or without the slash, whatever the case. */
   find(name: string): SlashCommand | undefined;
-  /** Names that look like it, the likeliest first. */
-  like(name: string): string[];
+  /** With the aliases. */
+  names(): string[];
 }
 
 /** Read anew with each question: an area that is switched off takes its commands away. */
@@ -20,7 +24,7 @@ export const createCommandList = (active: () => readonly SlashCommand[]): Comman
     const wanted = name.replace(/^\//, '').toLowerCase();
     return active().find((command) => namesOfSlashCommand(command).includes(wanted));
   },
-  like: (name) => nearest(name.toLowerCase(), active().flatMap(namesOfSlashCommand)),
+  names: () => active().flatMap(namesOfSlashCommand),
 });
 
 /** Throws `command_bad_argument`. */
@@ -30,7 +34,7 @@ export const checkArgs = ({ name, takes }: SlashCommandFacts, args: string): voi
   if (!takes.words.includes(args.toLowerCase())) throw commandErrors.bad_argument(name, args, `${takes.words.join(', ')} or nothing`);
 };
 
-export const helpCommand = (commands: CommandList): SlashCommand =>
+export const helpCommand = (commands: CommandList, wordsFor: (call: SlashCall) => Promise<readonly SlashWord[]>): SlashCommand =>
   defineSlashCommand({
     name: 'help',
     usage: '/help [COMMAND]',
@@ -38,15 +42,20 @@ export const helpCommand = (commands: CommandList): SlashCommand =>
     permission: 'sessions.read',
     takes: 'text',
     order: 0,
-    run: async ({ args }) => help(commands, args),
+    run: async (call) => help(commands, call.args, await wordsFor(call)),
   });
 
-const help = (commands: CommandList, name: string): SlashAnswer => {
+const help = (commands: CommandList, name: string, words: readonly SlashWord[]): SlashAnswer => {
+  const wanted = name.replace(/^\//, '').toLowerCase();
   const command = name === '' ? undefined : commands.find(name);
   if (command) return { message: `${command.usage}\n${command.summary}.${command.aliases ? ` Also /${command.aliases.join(', /')}.` : ''}` };
-  const all = commands.all();
+  const word = words.find((one) => one.name === wanted);
+  if (word) return { message: `${word.usage}\n${word.summary}` };
+  const shown = words.slice(0, MAX_WORDS).map(({ usage, summary }) => ({ usage, summary: summary.length > SUMMARY_CHARS ? `${summary.slice(0, SUMMARY_CHARS - 1)}…` : summary }));
+  const all = [...commands.all(), ...shown];
   const width = Math.max(...all.map(({ usage }) => usage.length));
-  return { message: all.map(({ usage, summary }) => `${usage.padEnd(width)}  ${summary}`).join('\n') };
+  const more = words.length > MAX_WORDS ? [`… and ${words.length - MAX_WORDS} more.`] : [];
+  return { message: [...all.map(({ usage, summary }) => `${usage.padEnd(width)}  ${summary}`), ...more].join('\n') };
 };
 
 /** The daemon keeps nothing of them: they name what a client should do, for clients that leave commands to the daemon. */

@@ -26,7 +26,10 @@ describe('a slash command', () => {
     const { body } = await svc.http.expect(200, 'GET', '/api/commands');
     const names = body.commands.map(({ name }: { name: string }) => name);
     expect(body.total).to.equal(names.length);
-    const listed = 'help new reboot reset sessions compact context usage think btw model models providers stop queue status budget agents agent forget memory remember link unlink clear verbose exit';
+    const listed =
+      'help new reboot reset sessions compact context usage think btw model models providers stop queue status budget agents agent forget memory remember link unlink clear verbose exit skill-writing';
+      'help new reboot reset sessions compact context usage think btw model models providers stop queue status budget agents agent prompt forget memory remember link unlink clear verbose exit';
+      'help new reboot reset sessions compact context usage think btw model models providers stop queue status approve deny budget agents agent forget memory remember link unlink clear verbose exit skill-writing';
     expect(names.join(' ')).to.equal(listed);
     for (const name of ['usage', '/usage', '%2FUSAGE', 'Usage'].map((one) => (one.startsWith('/') ? encodeURIComponent(one) : one)))
       expect((await svc.http.expect(200, 'GET', `/api/commands/${name}`)).body, name).to.include({
@@ -47,7 +50,7 @@ describe('a slash command', () => {
 
   it('is answered without a model, whichever it is', async () => {
     const { commands } = (await svc.http.expect(200, 'GET', '/api/commands')).body;
-    for (const { name, aliases } of commands)
+    for (const { name, aliases } of commands.filter(({ source }: { source: string }) => source !== 'skill'))
       for (const one of [name, ...aliases]) expect((await send(`/${one.toUpperCase()}`)).status, one).to.be.oneOf(['think', 'remember'].includes(one) ? [400] : [200]);
     expect(svc.model.requests).to.have.length(0);
     expect((await svc.http.expect(200, 'GET', `/api/agents/${svc.agent.id}/session`)).body.messages).to.deep.equal([]);

@@ -56,6 +56,8 @@ describe('the first MCP server of the README', function () {
     expect(JSON.stringify(session.messages.at(-1)))
       .to.include('In the folder')
       .and.include('shopping.txt');
+    // The audit is written after the run has ended.
+    await until(async () => (await audited()).length > 0);
     const [call, ...more] = await audited();
     expect(more).to.deep.equal([]);
     expect(call).to.deep.include({ agent_id: agent.id, outcome: 'ok' });

@@ -64,6 +64,21 @@ describe('memory in conversations', function () {
     await learned(agent, 1);
     await say(svc.http, agent, 'Compute the integral of x squared', { session_id: await newSession(agent) });
     expect(textOf(last())).to.not.contain('Mia');
+    // What replaced something fits as well as that did, and no better.
+    await say(svc.http, agent, 'Ilse works at Hooli.');
+    await say(svc.http, agent, 'Ilse now works at Wayne Works.');
+    await learned(agent, 3);
+    await say(svc.http, agent, 'Explain the second law of thermodynamics', { session_id: await newSession(agent) });
+    expect(textOf(last())).to.not.contain('[memory, ');
+    await say(svc.http, agent, 'Who employs Ilse now?', { session_id: await newSession(agent) });
+    expect(textOf(last())).to.contain('Ilse now works at Wayne Works');
+  });
+
+  it('recalls by words in Chinese, where most pairs of characters of a question lie across two words', async () => {
+    const agent = await spawn(svc.http, 'chinese');
+    await svc.http.expect(200, 'POST', '/api/memory', { content: '我们家养了一只猫', agent_id: agent });
+    await say(svc.http, agent, '关于养了一只猫我说过什么？', { session_id: await newSession(agent) });
+    expect(textOf(last())).to.contain('我们家养了一只猫');
   });
 
   it('X6 side questions and incognito messages are not remembered, and an agent can be told not to', async () => {

@@ -121,8 +121,13 @@ export const RunResult = Type.Object({
 });
 export type RunResult = Plain<typeof RunResult>;
 
-/** An answer that needs no model: a slash command's. */
-export const CommandAnswer = Type.Object({ command: Type.String(), message: Type.String(), data: Type.Optional(Type.Record(Type.String(), Type.Unknown())) });
+/** An answer that needs no model: a slash command's. With `prompt` the message goes to the agent instead. */
+export const CommandAnswer = Type.Object({
+  command: Type.String(),
+  message: Type.String(),
+  data: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  prompt: Type.Optional(Type.String({ maxLength: 200_000, description: 'Instructions that the message names: they stand in the prompt of its run' })),
+});
 export type CommandAnswer = Plain<typeof CommandAnswer>;
 
 const Phase = Type.Object({
@@ -299,7 +304,7 @@ export type RunsService = Service<typeof Runs>;
 export const AgentRun = defineWork('agent', '1.0.0', { input: Type.Unknown(), result: RunResult });
 
 /** Asked before anything is queued: a slash command answers here. */
-export const MessageIntercept = defineAsk('message.intercept', '1.1.0', {
+export const MessageIntercept = defineAsk('message.intercept', '1.2.0', {
   policy: 'closed',
   budgetMs: 10_000,
   remote: true,

@@ -129,10 +129,12 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
   const found = await agentFor(deps, actor, draft.agentId);
   const sessionId = draft.sessionId ?? found.sessionId;
   const text = draft.parts.flatMap((part) => (part.type === 'text' ? [part.text] : [])).join('\n');
+  let prompt: string | undefined;
   // A stateless request is words for the model alone: no command of a conversation.
   if (text.startsWith('/') && !draft.history && !draft.origin && isTyped(draft) && !deps.intercept.isEmpty()) {
     const answer = await deps.intercept.call({ actor, agent: found, sessionId, text, door: draft.door, ...(draft.via === undefined ? {} : { via: draft.via }) });
-    if (answer) return answerCommand(deps, actor, found, sessionId, draft, answer);
+    if (answer && answer.prompt === undefined) return answerCommand(deps, actor, found, sessionId, draft, answer);
+    prompt = answer?.prompt;
   }
   const leave = enter(deps, besideOf(draft, sessionId) ? deps.ids.uuid() : sessionId, draft.isPatient);
   try {
@@ -144,7 +146,13 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
     const leftOut = await leftOutOf(deps, agent, draft);
     if (draft.clientTools && !draft.history) await checkNames(deps, actor, agent, draft.clientTools);
     if (!deps.startHook.isEmpty()) await askStart(deps, actor, agent, draft);
-    const submitted = await accept(deps, actor, agent, { sessionId, draft, isQueued: leave === undefined, parts: draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts });
+    const submitted = await accept(deps, actor, agent, {
+      sessionId,
+      draft,
+      prompt,
+      isQueued: leave === undefined,
+      parts: draft.attachments ? await withAttachments(deps, actor, agent, draft) : draft.parts,
+    });
     return leftOut.length === 0 ? submitted : { ...submitted, leftOut };
   } finally {
     leave?.();
@@ -199,12 +207,14 @@ interface Accepting {
   readonly draft: Draft;
   readonly sessionId: string;
   readonly parts: readonly Part[];
+  /** Instructions that its words named. */
+  readonly prompt?: string | undefined;
   /** There is no room to drive it now. */
   readonly isQueued: boolean;
   readonly retryOf?: string;
 }
 
-async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, draft, parts, isQueued, retryOf }: Accepting): Promise<Submitted> {
+async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, draft, parts, prompt, isQueued, retryOf }: Accepting): Promise<Submitted> {
   const beside = besideOf(draft, sessionId);
   const lane = beside ? deps.ids.uuid() : sessionId;
   const input: RunInput = {
@@ -221,7 +231,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, d
     parts,
     ...originOf(actor, agent, draft, beside),
     ...(draft.history === undefined ? {} : { history: draft.history }),
-    ...(draft.systemExtra === undefined ? {} : { systemExtra: draft.systemExtra }),
+    ...(draft.systemExtra === undefined && prompt === undefined ? {} : { systemExtra: [draft.systemExtra ?? [], prompt ?? []].flat().join('\n\n') }),
     ...(draft.maxTokens === undefined ? {} : { maxTokens: draft.maxTokens }),
     ...(draft.temperature === undefined ? {} : { temperature: draft.temperature }),
     ...(draft.parameters === undefined ? {} : { parameters: draft.parameters }),

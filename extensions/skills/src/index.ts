@@ -21,6 +21,7 @@ import { skillRoutes } from './skill-routes.js';
 import { createScriptOffer } from './run/script-tools.js';
 import { createMeteringLook } from './run/wasm-tools.js';
 import { WasmRun } from './workers/wasm-worker.js';
+import { tapSlashWords } from './slash.js';
 import { readSkillTool } from './tool.js';
 
 const FLUSH_MS = 30_000;
@@ -86,6 +87,7 @@ export default defineExtension({
       const text = prompts.of(agent.id, agent.manifest);
       return text === '' ? system : system === '' ? text : `${system}\n\n${text}`;
     });
+    tapSlashWords(ctx.hooks, { library, assigned });
     ctx.hooks.tap(CommandFolders, async ({ actor, agentId, command }) => foldersNamed(library, assigned, (await agents.get(actor, agentId)).manifest, command));
     ctx.hooks.tap(SecurityReport, securityProbe('wasm_dual_metering', createMeteringLook({ ctx })));
     ctx.hooks.tap(DoctorCheck, () => findingsOf(library, isDisabled, exec));

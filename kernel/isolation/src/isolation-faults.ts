@@ -38,6 +38,7 @@ export const isolationFaults = ({ manifest, contributions }: Asked): string[] =>
     ...named('it owns hooks', manifest.defines),
     ...named('it owns kinds of durable work', manifest.kinds),
     ...named('it has worker threads', Object.keys(manifest.workers ?? {})),
+    ...(manifest.presets === undefined ? [] : [`it names presets (${manifest.presets.join(', ')}), which only extensions that come with svc join: an operator switches it on`]),
     ...named('it takes packages from the daemon', manifest.hostDependencies),
     ...named(
       'its routes have a custom error format',

@@ -33,7 +33,7 @@ const MAX_QUESTION = 2_000;
 const LEAST_COVERED = 0.33;
 const LEAST_NEAR = 0.3;
 /** Among many entries some are near to any question: what fits stands out. */
-const LEAST_ABOVE = 3.5;
+const LEAST_ABOVE = 3.25;
 const MAX_EDGES = 5;
 
 /** At once where there is nothing to look for: most messages of people who have no entries cost nothing. */
@@ -74,8 +74,8 @@ const afterwards = async (deps: RecallDeps, actor: Actor, sessionId: string | un
   }
 };
 
-const fits = ({ covered, near, above = LEAST_ABOVE, why }: Found): boolean =>
-  covered >= LEAST_COVERED || (near >= LEAST_NEAR && above >= LEAST_ABOVE) || (why.includes('time') && !why.includes('words'));
+/** What took the place of an entry has its figures, and fits as well as that one. */
+const fits = ({ covered, near, above = LEAST_ABOVE }: Found): boolean => covered >= LEAST_COVERED || (near >= LEAST_NEAR && above >= LEAST_ABOVE);
 
 const dayOf = (iso: string): string => iso.slice(0, 10);
 

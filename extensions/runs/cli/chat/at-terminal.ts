@@ -29,7 +29,17 @@ export const chatAtTerminal = async (cli: Cli, client: DaemonClient, agent: Agen
     else screen.view.note('Press Ctrl-C again to leave');
   };
   const screen = createScreen(
-    { daemon, cwd, history, now, colours: coloursFor(cli.out.isColoured), onSubmit: (text) => conversation.submit(text), onInterrupt: interrupt, onLeave: () => leave() },
+    {
+      daemon,
+      cwd,
+      history,
+      now,
+      agentId: () => conversation.agent.id,
+      colours: coloursFor(cli.out.isColoured),
+      onSubmit: (text) => conversation.submit(text),
+      onInterrupt: interrupt,
+      onLeave: () => leave(),
+    },
     agent,
   );
   const conversation = createConversation({ daemon, view: screen.view, cwd, now, remember: history.add, leave: () => leave() }, agent, showsCost);

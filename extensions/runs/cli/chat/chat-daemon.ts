@@ -18,8 +18,8 @@ export interface SlashWord {
 
 export interface ChatDaemon {
   agents(): Promise<readonly AgentRow[]>;
-  /** What agents know; empty where the area is off. */
-  commands(): Promise<readonly SlashWord[]>;
+  /** Commands, and words that the agent knows; empty where the area is off. */
+  commands(agentId: string): Promise<readonly SlashWord[]>;
   /** Ids of models whose provider can be used. */
   models(): Promise<readonly string[]>;
   send(agentId: string, message: string, attachments: readonly Attachment[], signal: AbortSignal): AsyncIterable<RunEvent>;
@@ -41,8 +41,8 @@ export interface MissingGrant {
 
 export const createChatDaemon = (daemon: DaemonClient): ChatDaemon => ({
   agents: () => listAgents(daemon),
-  commands: async () => {
-    const { commands } = await daemon.call('listCommands');
+  commands: async (agentId) => {
+    const { commands } = await daemon.call('listCommands', { agent_id: agentId });
     return commands.map(({ cmd, desc }) => ({ name: cmd.replace(/^\//, ''), summary: desc }));
   },
   models: async () => {

@@ -11,6 +11,8 @@ const MAX_OFFERED = 50;
 export interface CompletionDeps {
   readonly daemon: Pick<ChatDaemon, 'agents' | 'commands' | 'models'>;
   readonly cwd: string;
+  /** Whose words are offered. */
+  agentId(): string;
 }
 
 interface Offered {
@@ -56,11 +58,11 @@ const completed = (lines: string[], cursorLine: number, cursorCol: number, item:
 
 const shown = ({ prefix, items }: Offered): AutocompleteSuggestions => ({ prefix, items: items.slice(0, MAX_OFFERED) });
 
-const commandOffer = async ({ daemon }: CompletionDeps, before: string): Promise<Offered | undefined> => {
+const commandOffer = async ({ daemon, agentId }: CompletionDeps, before: string): Promise<Offered | undefined> => {
   const [, word, gap, args = ''] = /^\/(\S*)(\s+)?(.*)$/.exec(before) ?? [];
   if (word === undefined) return undefined;
   if (gap === undefined) {
-    const known = await quietly(daemon.commands());
+    const known = await quietly(daemon.commands(agentId()));
     const words = [...LOCAL_COMMANDS, ...known.filter(({ name }) => !LOCAL_COMMANDS.some((local) => local.name === name))];
     return { prefix: before, items: matching(words, word, ({ name }) => name).map(commandItem) };
   }

@@ -32,7 +32,7 @@ const listRuns = ({ agents, sessions, journal }: RunListDeps): RouteDecl =>
     query: Type.Object({
       agent_id: Type.Optional(UuidText('Only of this agent')),
       session_id: Type.Optional(UuidText('Only of this session')),
-      root_id: Type.Optional(UuidText('Only this run and all that it led to')),
+      root_id: Type.Optional(Type.String({ format: 'uuid', description: 'Only this run and all that it led to' })),
       status: Type.Optional({ ...RunStatusText, description: 'Only runs in this state' }),
       since: Type.Optional(TextOf(DAY_OR_TIME, { maxLength: 40, description: 'Accepted at this time or later: a day, or a time in ISO 8601' })),
       before: Before,

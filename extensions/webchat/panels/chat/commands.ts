@@ -11,12 +11,15 @@ const ABOUT_WHAT_WAS_SAID: ReadonlySet<string> = new Set(['new', 'reset', 'reboo
 const OF_A_CONVERSATION: ReadonlySet<string> = new Set(['think', 'context', 'usage', 'btw']);
 
 /** Undefined for a message; a path such as `/usr/bin` is one. */
-const nameOf = (text: string): string | undefined => /^\s*\/([a-z][a-z-]*)(?:\s|$)/i.exec(text)?.[1]?.toLowerCase();
+const nameOf = (text: string): string | undefined => /^\s*\/(\p{L}[^\s/]*)(?:\s|$)/iu.exec(text)?.[1]?.toLowerCase();
 
 /** The answer of a command that needs no conversation of its own; undefined for what begins one. Rejects with the refusal. */
 export const answeredAlone = async (agentId: string, question: Question): Promise<Beside | undefined> => {
   const name = nameOf(question.text);
   if (name === undefined || OF_A_CONVERSATION.has(name)) return undefined;
+  const { commands } = await daemon.call('listCommands', { agent_id: agentId });
+  // It is a message to the agent, with a skill.
+  if (commands.some((command) => command.name === name && command.source === 'skill')) return undefined;
   const id = newId();
   if (ABOUT_WHAT_WAS_SAID.has(name)) return { id, question, command: name, parts: [{ kind: 'text', text: t('nothing_said') }], afterSeq: 0 };
   let live = newLiveRun(id, question);

@@ -28,13 +28,13 @@ const MAX_COMMANDS = 8;
 type Command = OutputOf<'listCommands'>['commands'][number];
 
 /** Slash commands that fit what was typed; loaded when the first slash is. */
-const useCommands = (text: string): readonly Command[] => {
+const useCommands = (agentId: string, text: string): readonly Command[] => {
   const [commands, setCommands] = useState<readonly Command[]>();
   const typed = /^\/(\S*)$/.exec(text)?.[1];
   useEffect(() => {
     if (typed === undefined || commands !== undefined) return;
     setCommands([]);
-    daemon.call('listCommands').then((answer) => setCommands(answer.commands.filter(({ source }) => source !== 'client')), failed);
+    daemon.call('listCommands', { agent_id: agentId }).then((answer) => setCommands(answer.commands.filter(({ source }) => source !== 'client')), failed);
   }, [typed]);
   return typed === undefined ? [] : (commands ?? []).filter(({ cmd }) => cmd.slice(1).startsWith(typed)).slice(0, MAX_COMMANDS);
 };
@@ -166,7 +166,7 @@ export const Composer = ({ draftKey, agentId, agentName, isRunning, maySend, too
   const area = useRef<HTMLTextAreaElement>(null);
   const files = useRef<HTMLInputElement>(null);
   const id = useId();
-  const commands = useCommands(text);
+  const commands = useCommands(agentId, text);
 
   useField(area, text);
 

@@ -26,6 +26,12 @@ export const Manifest = Type.Object(
     manifest: Type.Literal(1),
     id: Id,
     api: Range,
+    presets: Type.Optional(
+      Type.Array(Type.Union([Type.Literal('minimal'), Type.Literal('standard'), Type.Literal('full')]), {
+        uniqueItems: true,
+        description: 'The presets that switch it on; only for extensions that come with svc',
+      }),
+    ),
     activation: Type.Optional(Type.Union([Type.Literal('onStartup'), Type.Literal('onFirstUse')])),
     replace: Type.Optional(Type.Union([Type.Literal('overlap'), Type.Literal('stop-first')])),
     drainMs: Type.Optional(Type.Integer({ minimum: 0, maximum: 600_000 })),

@@ -202,7 +202,7 @@ describe('svc chat at a terminal', function () {
   });
 
   it('completes commands, agents and files', async () => {
-    daemon.answers.set('GET /api/commands', [200, { commands: [{ cmd: '/compact', desc: 'Compact this conversation' }] }]);
+    daemon.answers.set(`GET /api/commands?agent_id=${AGENT_ID}`, [200, { commands: [{ cmd: '/compact', desc: 'Compact this conversation' }] }]);
     writeFileSync(path.join(cwd, 'figures.csv'), 'a,b');
     const terminal = await open();
     terminal.type('/comp');
@@ -226,7 +226,7 @@ describe('svc chat at a terminal', function () {
   });
 
   it('sends a command as it was typed when its keys come faster than the menu follows', async () => {
-    daemon.answers.set('GET /api/commands', [200, { commands: [{ cmd: '/help', desc: 'Say what there is' }] }]);
+    daemon.answers.set(`GET /api/commands?agent_id=${AGENT_ID}`, [200, { commands: [{ cmd: '/help', desc: 'Say what there is' }] }]);
     answers('There is this and that.');
     const terminal = await open();
     for (const rest of ['help', 'help now']) {
