@@ -28,8 +28,8 @@ describe('a slash command', () => {
     expect(body.total).to.equal(names.length);
     const listed =
       'help new reboot reset sessions compact context usage think btw model models providers stop queue status budget agents agent forget memory remember link unlink clear verbose exit skill-writing';
-      'help new reboot reset sessions compact context usage think btw model models providers stop queue status budget agents agent prompt forget memory remember link unlink clear verbose exit';
-      'help new reboot reset sessions compact context usage think btw model models providers stop queue status approve deny budget agents agent forget memory remember link unlink clear verbose exit skill-writing';
+    ('help new reboot reset sessions compact context usage think btw model models providers stop queue status budget agents agent prompt forget memory remember link unlink clear verbose exit');
+    ('help new reboot reset sessions compact context usage think btw model models providers stop queue status approve deny budget agents agent forget memory remember link unlink clear verbose exit skill-writing');
     expect(names.join(' ')).to.equal(listed);
     for (const name of ['usage', '/usage', '%2FUSAGE', 'Usage'].map((one) => (one.startsWith('/') ? encodeURIComponent(one) : one)))
       expect((await svc.http.expect(200, 'GET', `/api/commands/${name}`)).body, name).to.include({
@@ -133,7 +133,7 @@ describe('a slash command', () => {
     await said('hello out there');
     await svc.http.expect(201, 'POST', '/api/agents', { manifest_toml: 'name = "writer"\ndescription = "Writes."\n[resources]\nmax_cost_per_day_usd = 2.5\n' });
     expect(await said('/sessions')).to.equal(`* ${svc.agent.session_id}  hello out there, 2 messages`);
-    expect(await said('/context')).to.match(/^About \d+ of \d+ tokens of openai\/gpt-4o are used, [\d.]+ %: low\.$/);
+    expect(await said('/context')).to.match(/^About \d+ of \d+ tokens of openai\/gpt-4o are used, [\d.]+ %: low\.\n█░+\n\nWhat is sent:\n(?:█+░* \d+ [a-z ]+\n?)+$/);
     expect(await said('/status'))
       .to.contain(`${svc.agent.name} is Running, and answers with openai/gpt-4o.`)
       .and.contain('This conversation has 2 messages: hello out there.')
