@@ -1,14 +1,22 @@
 /** The parts of health/detail that other areas know: null where the area is off. */
-import { type Actor, isTable, seesAll } from '@svc/api';
+import { type Actor, isTable, type KernelView, type OptionalHandle, seesAll } from '@svc/api';
 import type { LlmService } from '@svc/ext-llm/contract';
-import type { StatusDeps } from './status.js';
+import type { EmbedderService } from '@svc/ext-memory/contract';
+import type { ModelsService } from '@svc/ext-models/contract';
+
+export interface HealthPartsDeps {
+  readonly kernel: Pick<KernelView, 'extensions' | 'settings' | 'metrics'>;
+  readonly embedder: OptionalHandle<EmbedderService>;
+  readonly llm: OptionalHandle<LlmService>;
+  readonly models: OptionalHandle<ModelsService>;
+}
 
 const MICROS = 1_000_000;
 const BUILT_IN = 'auto';
 const NOBODY = 'none';
 
 /** From the settings, and from what answers: the built-in embedder isn't loaded to be asked for its name. */
-export const memoryHealth = async ({ embedder, kernel }: StatusDeps) => {
+export const memoryHealth = async ({ embedder, kernel }: HealthPartsDeps) => {
   if (!kernel.extensions().some(({ id, state }) => id === 'memory' && (state === 'active' || state === 'degraded'))) return null;
   const { tree } = await kernel.settings.read();
   const [memory, proactive] = [tableOf(tree.memory), tableOf(tree.proactive_memory)];
@@ -30,7 +38,7 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 type Costs = Awaited<ReturnType<LlmService['standing']>>['costs'];
 
 /** What everybody spent is for whoever sees all. */
-export const budgetHealth = async ({ llm }: StatusDeps, actor: Actor) => {
+export const budgetHealth = async ({ llm }: HealthPartsDeps, actor: Actor) => {
   const standing = seesAll(actor) ? await llm.value?.standing(null) : undefined;
   if (!standing) return null;
   const { costs } = standing;
@@ -54,13 +62,13 @@ const spendOf = (costs: Costs, period: Costs[number]['period']): { spend: number
   return { spend: usedMicros / MICROS, limit: limitMicros / MICROS, percent: limitMicros === 0 ? null : (usedMicros / limitMicros) * 100 };
 };
 
-export const llmHealth = async ({ llm, models }: StatusDeps) => {
+export const llmHealth = async ({ llm, models }: HealthPartsDeps) => {
   const [calls, catalog] = await Promise.all([llm.value?.calls(), models.value?.list()]);
   if (!calls) return null;
   return { total_calls: calls.total, avg_latency_ms: calls.averageMs, max_latency_ms: calls.slowestMs, model_count: catalog?.length ?? 0 };
 };
 
-export const droppedEvents = ({ kernel }: StatusDeps): number => {
+export const droppedEvents = ({ kernel }: HealthPartsDeps): number => {
   const found = kernel.metrics().find(({ name }) => name === 'svc_events_dropped_total');
   return found !== undefined && 'value' in found ? found.value : 0;
 };

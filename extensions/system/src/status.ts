@@ -1,25 +1,18 @@
 /** What the daemon says of itself: shapes of health, status and version. */
 import type { Actor, Clock, DoctorCheck, DoctorFinding, ExtensionContext, HealthProbe, HookHandle, KernelView, OptionalHandle, Probe } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
-import type { LlmService } from '@svc/ext-llm/contract';
-import type { EmbedderService } from '@svc/ext-memory/contract';
-import type { ModelsService } from '@svc/ext-models/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
+import { budgetHealth, droppedEvents, type HealthPartsDeps, llmHealth, memoryHealth } from './health-parts.js';
 
-import { budgetHealth, droppedEvents, llmHealth, memoryHealth } from './health-parts.js';
-
-export interface StatusDeps {
+export interface StatusDeps extends HealthPartsDeps {
   readonly kernel: KernelView;
   readonly clock: Clock;
   readonly probe: HookHandle<typeof HealthProbe>;
   readonly doctor: HookHandle<typeof DoctorCheck>;
   readonly agents: OptionalHandle<AgentsService>;
   readonly providers: OptionalHandle<ProvidersService>;
-  readonly embedder: OptionalHandle<EmbedderService>;
-  readonly llm: OptionalHandle<LlmService>;
-  readonly models: OptionalHandle<ModelsService>;
   readonly runs: OptionalHandle<RunsService>;
   readonly sessions: OptionalHandle<SessionsService>;
   readonly log: ExtensionContext['log'];
