@@ -26,7 +26,7 @@ export const approvalSlashCommands = (deps: DecisionDeps): SlashCommand[] => [
     summary: 'Approve what this conversation waits for',
     permission: 'approvals.write',
     takes: 'text',
-    order: 34,
+    order: 37,
     run: (call) => decided(deps, call, (rest) => ({ decision: 'approve', ...(rest === '' ? {} : { code: rest }) })),
   }),
   defineSlashCommand({
@@ -35,7 +35,7 @@ export const approvalSlashCommands = (deps: DecisionDeps): SlashCommand[] => [
     summary: 'Reject what this conversation waits for; the agent reads the reason',
     permission: 'approvals.write',
     takes: 'text',
-    order: 34,
+    order: 37,
     run: (call) => decided(deps, call, (rest) => ({ decision: 'reject', ...(rest === '' ? {} : { feedback: rest }) })),
   }),
 ];

@@ -12,11 +12,14 @@ import { memoryErrors } from '../errors.js';
 import { changed, type MemoryDeps, own, type Scope } from '../memory-deps.js';
 import { decayed } from './decay.js';
 import { checkedContent, digestOf, type Draft, isIdentical, removalOf, rowOf, termWrites } from './entry-rows.js';
+import { edgeRemovals } from '../graph/fact-edges.js';
 import { factOf } from './facts.js';
 
 export interface EntriesDeps extends MemoryDeps {
   /** Vectors of new texts, where an embedder answers at once. */
   vectorsOf(rows: readonly EntryRow[]): Promise<readonly Write[]>;
+  /** The facts of entries, as edges of the graph. */
+  linkFacts(actor: Actor, rows: readonly EntryRow[]): Promise<void>;
   /** Others wait for work in the background. */
   poke(ownerId: string): void;
   /** Erases these from conversations that they were recalled into. Answers those conversations. */
@@ -105,7 +108,12 @@ export const createEntries = (deps: EntriesDeps): Entries => ({
 /** The log of conversations first: should the commit fail, the entry is still there to be erased again. */
 const erase = async (deps: EntriesDeps, actor: Actor, rows: readonly EntryRow[]): Promise<string[]> => {
   const sessions = await deps.eraseRecalled(actor, rows);
-  await deps.db.commit([...removalOf(deps, actor.ownerId, rows), ...(await unlinked(deps, actor, rows)), changed(deps, fact(actor.ownerId, rows, 'deleted'))]);
+  const edges = await edgeRemovals(
+    deps,
+    actor,
+    rows.map(({ id }) => id),
+  );
+  await deps.db.commit([...removalOf(deps, actor.ownerId, rows), ...edges, ...(await unlinked(deps, actor, rows)), changed(deps, fact(actor.ownerId, rows, 'deleted'))]);
   return sessions;
 };
 
@@ -247,7 +255,9 @@ const edit = async (deps: EntriesDeps, actor: Actor, id: string, content: string
   const now = deps.clock.iso();
   const changedRow = { ...before, content: text, updated_at: now, accessed_at: now, fact: before.topic === '' ? (factOf(text)?.key ?? '') : '' };
   const after: EntryRow = { ...changedRow, digest: digestOf(changedRow) };
+  const edges = await edgeRemovals(deps, actor, [before.id]);
   await deps.db.commit([
+    ...edges,
     deps.db.update('entries', ['place'], [{ place: after.place, content: text, updated_at: now, accessed_at: now, fact: after.fact, digest: after.digest }], { expect: 'each' }),
     deps.db.insert('history', [{ id: deps.ids.uuid(), place: after.place, owner_id: after.owner_id, content: before.content, replaced_at: now }]),
     deps.db.remove('terms', { place: after.place, owner_id: after.owner_id }),
@@ -256,6 +266,7 @@ const edit = async (deps: EntriesDeps, actor: Actor, id: string, content: string
     ...(await deps.vectorsOf([after])),
     changed(deps, fact(actor.ownerId, [after], 'changed')),
   ]);
+  if (edges.length > 0) await deps.linkFacts(actor, [after]);
   deps.poke(actor.ownerId);
   return after;
 };

@@ -137,17 +137,15 @@ export const termWrites = ({ db }: Pick<MemoryDeps, 'db'>, row: EntryRow, neighb
       ];
 };
 
-/** Takes entries with their words, vectors, history and edges, and what says that one of them replaced another. */
-export const removalOf = ({ db }: Pick<MemoryDeps, 'db'>, ownerId: string, rows: ReadonlyArray<Pick<EntryRow, 'place' | 'id'>>): Write[] => {
+/** Takes entries with their words, vectors and history, and where they were recalled. Edges: graph/fact-edges.ts. */
+export const removalOf = ({ db }: Pick<MemoryDeps, 'db'>, ownerId: string, rows: ReadonlyArray<Pick<EntryRow, 'place'>>): Write[] => {
   if (rows.length === 0) return [];
   const places = rows.map(({ place }) => place);
-  const ids = rows.map(({ id }) => id);
   return [
     db.remove('terms', { place: places, owner_id: ownerId }),
     db.remove('vectors', { place: places, owner_id: ownerId }),
     db.remove('history', { place: places, owner_id: ownerId }),
     db.remove('recalls', { place: places, owner_id: ownerId }),
-    db.remove('edges', { source: ids, owner_id: ownerId }),
     db.remove('entries', { place: places, owner_id: ownerId }),
   ];
 };
