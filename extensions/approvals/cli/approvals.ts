@@ -1,7 +1,8 @@
 /** `svc approvals`: what waits, what exactly it would do, and the decision. */
 import { type Action, agoText, type Cli, type Command, type DaemonClient, EXIT, Failure, type Outcome, printable, table, usageFailure } from '@svc/cli/area';
-import { previewLines, reviewLines, type Approval } from './preview-lines.js';
+import { previewLines, reviewLines, sentenceOf, type Approval } from './preview-lines.js';
 import { defineTotp } from './totp.js';
+import { turnApprovalsOn } from './turn-on.js';
 
 const TIMES = ['hour', 'session', 'always'] as const;
 
@@ -34,7 +35,20 @@ export const define = (program: Command, action: Action): void => {
     .argument('[id]', 'of the request; the only one that waits when left out')
     .option('--reason <text>', 'what the agent is told')
     .action(action((cli, id: string | undefined, options: { reason?: string }) => reject(cli, id, options)));
+  approvals
+    .command('on')
+    .description('Let commands and file changes of agents wait for you; asks first')
+    .action(action((cli) => turnOn(cli)));
   defineTotp(approvals, action);
+};
+
+const turnOn = async (cli: Cli): Outcome => {
+  const daemon = await cli.daemon();
+  const isOn = await turnApprovalsOn(cli, daemon);
+  if (cli.json) cli.out.json({ asking: isOn });
+  else if (isOn) cli.out.line(`${cli.out.green('✓')} Commands and file changes of agents wait for you from now on. See them with: svc approvals`);
+  else cli.out.line('Nothing was changed.');
+  return EXIT.ok;
 };
 
 const list = async (cli: Cli, { all = false }: { all?: boolean }): Outcome => {
@@ -52,8 +66,7 @@ const list = async (cli: Cli, { all = false }: { all?: boolean }): Outcome => {
     if (!all) cli.out.note(cli.out.dim('  next  svc approvals show ID'));
   }
   if (!found.asking) {
-    cli.out.note(cli.out.dim('  No tool call waits for approval now. To be asked before commands run and files change, put this into config.toml:'));
-    cli.out.note('    [approval]\n    require_approval = true');
+    cli.out.note(cli.out.dim('  Agents run commands and change files without asking you. To be asked first: svc approvals on'));
   }
   return EXIT.ok;
 };
@@ -68,17 +81,17 @@ const requestOf = async (daemon: DaemonClient, id: string | undefined): Promise<
   return only;
 };
 
-const printRequest = (cli: Cli, request: Approval): void => {
+const printRequest = (cli: Cli, request: Approval, isWhole = false): void => {
   const { out } = cli;
-  out.line(`${printable(request.agent_name)} wants to use ${printable(request.tool_name)} ${out.dim(`(${request.risk_level} risk, ${printable(request.description)})`)}`);
-  for (const line of [...reviewLines(request, out), ...previewLines(request, out)]) out.line(line);
+  out.line(`${sentenceOf(request)} ${out.dim(`(${printable(request.tool_name)}, ${request.risk_level} risk, ${printable(request.description)})`)}`);
+  for (const line of [...reviewLines(request, out), ...previewLines(request, out, isWhole)]) out.line(line);
 };
 
 const show = async (cli: Cli, id: string | undefined): Outcome => {
   const request = await requestOf(await cli.daemon(), id);
   if (cli.json) cli.out.json(request);
   else {
-    printRequest(cli, request);
+    printRequest(cli, request, true);
     if (request.status !== 'pending') cli.out.line(`${request.status}${request.decided_by === null ? '' : ` by ${request.decided_by}`}`);
     else cli.out.note(cli.out.dim(`  next  svc approvals approve ${request.id}${request.needs_totp ? ' --code CODE' : ''}, or svc approvals reject ${request.id}`));
   }

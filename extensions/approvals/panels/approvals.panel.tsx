@@ -1,6 +1,6 @@
 /** Requests that wait, those that were decided, what is remembered, and the caller's authenticator. */
 import './approvals/approvals.css';
-import { ago, Button, CheckField, type Column, daemon, dateTime, definePanel, Empty, may, type OutputOf, PanelBody, PanelHead, Section, Shown, Table, useLoaded, useState } from '@svc/kit';
+import { ago, Button, CheckField, type Column, confirmed, daemon, dateTime, definePanel, Empty, may, type OutputOf, PanelBody, PanelHead, Section, Shown, Table, useLoaded, useState } from '@svc/kit';
 import { ApprovalCard, StateOf } from './approvals/approval-card.js';
 import { Authenticator } from './approvals/authenticator.js';
 import type { Approval } from './approvals/preview.js';
@@ -21,7 +21,7 @@ const Approvals = () => {
               const decided = approvals.filter(({ status }) => status !== 'pending');
               return (
                 <>
-                  {!asking && <p class="muted">{t('off')}</p>}
+                  {!asking && <Off onTurnedOn={loaded.reload} />}
                   {pending.length === 0 ? (
                     <Empty icon="shield-check" title={t('none')}>
                       <p>{t('none_text')}</p>
@@ -43,6 +43,25 @@ const Approvals = () => {
         </div>
       </PanelBody>
     </>
+  );
+};
+
+/** The state that the owner saw goes with the answer, so that nothing else is agreed to. */
+const Off = ({ onTurnedOn }: { onTurnedOn: () => void }) => {
+  const turnOn = async (): Promise<void> => {
+    const { checksum } = await daemon.call('getConfigStatus');
+    if (!(await confirmed({ title: t('on_title'), text: t('on_text'), action: t('turn_on') }))) return;
+    await daemon.call('setConfigValue', { body: { path: 'approval.require_approval', value: true, confirm: checksum } }).finally(onTurnedOn);
+  };
+  return (
+    <div class="row wrap">
+      <p class="muted grow">{t('off')}</p>
+      {may('config.admin') && (
+        <Button icon="shield-check" onPress={turnOn}>
+          {t('turn_on')}
+        </Button>
+      )}
+    </div>
   );
 };
 

@@ -39,6 +39,7 @@ export const Approval = Type.Object(
   {
     require_approval: Type.Union([Type.Boolean(), Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 200 })], {
       default: false,
+      'x-owner-turns-on': true,
       description: 'Tools whose calls wait for a person: names, in which `*` stands for any text. `true` stands for shell_exec, process_start, file_write, file_delete, apply_patch and skill_evolve_*',
     }),
     rules: Type.Array(Rule, { default: [], maxItems: 200, description: 'Exceptions by tool, agent, risk, command or argument' }),

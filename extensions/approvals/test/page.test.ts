@@ -24,9 +24,41 @@ describe('approvals on the page', function () {
     const { page, mistakes } = await chromium.open(`${world.kernel.url}/#/chat/${world.agent.id}`);
     await page.setViewportSize({ width: 360, height: 740 });
     await page.getByText('+a line of text').waitFor();
+    await page.getByText(/ wants to create chat\.txt, 1 line$/).waitFor();
+    expect(
+      await page
+        .getByRole('article', { name: /wants to create chat/ })
+        .getByText(/reviewer/i)
+        .count(),
+    ).to.equal(0);
     await page.getByRole('button', { name: 'Approve' }).click();
     await page.getByText('wrote chat.txt').first().waitFor();
     expect(await statusOf(id)).to.equal('approved');
+    expect(mistakes).to.deep.equal([]);
+  });
+
+  it('show all of a call that is too long for its preview', async () => {
+    const last = 'the very last line';
+    world.model.script([{ toolCalls: [{ name: 'file_write', args: { path: 'long.txt', content: `${'some words of it\n'.repeat(3_000)}${last}\n` } }] }, { text: 'wrote it' }]);
+    const id = (await world.http.expect(200, 'POST', `/api/agents/${world.agent.id}/message`, { message: 'write it' })).body.waiting.approval_id;
+    const { page, mistakes } = await chromium.open(`${world.kernel.url}/#/approvals`);
+    const card = page.getByRole('article', { name: /wants to create long\.txt, 3,?001 lines/ });
+    await card.getByText('Show everything').click();
+    await card.getByText(last).waitFor();
+    await world.http.expect(200, 'POST', `/api/approvals/${id}/reject`, {});
+    expect(mistakes).to.deep.equal([]);
+  });
+
+  it('are turned on by the owner, who is asked first', async () => {
+    const open = await bootWithModel(undefined, { config: OPEN_RATE });
+    const { page, mistakes } = await chromium.open(`${open.kernel.url}/#/approvals`);
+    await page.getByRole('button', { name: 'Ask me first' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('To turn this off again').waitFor();
+    expect((await open.http.expect(200, 'GET', '/api/approvals')).body.asking).to.equal(false);
+    await dialog.getByRole('button', { name: 'Ask me first' }).click();
+    await page.getByText('Agents run commands and change files without asking you.').waitFor({ state: 'detached' });
+    expect((await open.http.expect(200, 'GET', '/api/approvals')).body.asking).to.equal(true);
     expect(mistakes).to.deep.equal([]);
   });
 
@@ -34,8 +66,8 @@ describe('approvals on the page', function () {
     const id = await ask('panel.txt');
     const { page, mistakes } = await chromium.open(`${world.kernel.url}/#/approvals`);
     await page.setViewportSize({ width: 360, height: 740 });
-    const card = page.getByRole('article', { name: /wants to use file_write/ });
-    await card.getByText('panel.txt').waitFor();
+    const card = page.getByRole('article', { name: /wants to create panel\.txt, 1 line/ });
+    await card.getByText('panel.txt', { exact: true }).waitFor();
     await expectWellMade(page, 'approvals');
     await card.getByLabel(/Reason/).fill('Not now.');
     await card.getByRole('button', { name: 'Reject' }).click();

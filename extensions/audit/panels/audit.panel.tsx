@@ -9,6 +9,7 @@ import {
   dateTime,
   definePanel,
   Empty,
+  language,
   may,
   type OutputOf,
   PanelBody,
@@ -23,6 +24,7 @@ import {
   useLoaded,
   useState,
 } from '@svc/kit';
+import { chineseSentence } from './audit/chinese.js';
 import { t } from './audit/words.js';
 
 type Entry = OutputOf<'listAuditEntries'>['entries'][number];
@@ -145,7 +147,11 @@ const columnsOf = (now: number): ReadonlyArray<Column<Entry>> => [
       </time>
     ),
   },
-  { id: 'type', title: t('type'), cell: ({ event_type: type }) => type },
+  {
+    id: 'what',
+    title: t('what'),
+    cell: ({ actor, event_type: type, outcome, summary }) => <bdi title={type}>{(language.value === 'zh' ? chineseSentence(type, actor, outcome) : undefined) ?? summary}</bdi>,
+  },
   { id: 'outcome', title: t('outcome'), cell: ({ outcome }) => <Badge tone={TONES[outcome] ?? 'quiet'}>{outcome}</Badge> },
   { id: 'by', title: t('by'), cell: ({ actor, state }) => (state === 'altered' ? <Badge tone="bad">{t('altered')}</Badge> : <bdi>{actor ?? t('erased')}</bdi>) },
   { id: 'details', title: t('details'), isMinor: true, cell: (entry) => <span class="muted small-text">{entry.state === 'altered' ? '' : detailOf(entry)}</span> },

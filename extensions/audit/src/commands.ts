@@ -28,9 +28,8 @@ export const commands: readonly CommandDecl[] = [
       columns: [
         { field: 'id', title: 'ENTRY' },
         { field: 'timestamp', title: 'WHEN', format: 'ago' },
-        { field: 'event_type', title: 'WHAT' },
-        { field: 'outcome' },
-        { field: 'actor', title: 'BY', shrinks: true },
+        { field: 'summary', title: 'WHAT', shrinks: true },
+        { field: 'event_type', title: 'EVENT', givesWay: true },
         { field: 'agent_id', title: 'AGENT', givesWay: true },
       ],
       empty: 'There are no entries.',

@@ -24,6 +24,7 @@ const AuditEntry = Type.Object(
     id: Type.Integer({ description: 'From 1, without gaps' }),
     timestamp: Type.String(),
     event_type: Type.String({ description: 'What it was done to, then what was done: `agent_spawned`' }),
+    summary: Type.String({ description: 'The entry as a sentence, such as `alice created a schedule`' }),
     agent_id: Type.String({ description: '`system` where no agent is concerned' }),
     details: Type.String({ description: 'JSON, as it was hashed; `personal` in it is the salted hash of the personal details' }),
     hash: Hash,

@@ -1,5 +1,6 @@
 /** The trail as people read it: entries of the chain with what may be said of them. */
 import type { Actor } from '@svc/api';
+import { sentenceOf } from './format/sentence.js';
 import { commitmentOf, fieldsOf } from './format/entry.js';
 import type { AuditStore, EntryFilter, StoredEntry } from './store.js';
 import type { DetailRow } from './tables.js';
@@ -8,6 +9,7 @@ export interface ShownEntry {
   readonly id: number;
   readonly timestamp: string;
   readonly event_type: string;
+  readonly summary: string;
   readonly agent_id: string;
   readonly details: string;
   readonly hash: string;
@@ -40,18 +42,32 @@ export const shown = (entry: StoredEntry | undefined, detail: DetailRow | undefi
   if (!fields || !facts) return { ...UNREADABLE, id: entry.id, hash: entry.hash };
   const isAltered = detail !== undefined && commitmentOf(detail.salt, detail.detail) !== facts.personal;
   const personal = detail && !isAltered ? (recordOf(detail.detail) ?? null) : null;
+  const outcome = String(facts.outcome);
+  const who = typeof personal?.actor === 'string' ? personal.actor : null;
   return {
     ...fields,
     id: entry.id,
     hash: entry.hash,
-    outcome: String(facts.outcome),
-    actor: typeof personal?.actor === 'string' ? personal.actor : null,
+    summary: sentenceOf({ type: fields.event_type, actor: who, outcome }),
+    outcome,
+    actor: who,
     personal,
     state: isAltered ? 'altered' : detail ? 'whole' : 'erased',
   };
 };
 
-const UNREADABLE = { timestamp: '', event_type: 'unreadable', agent_id: '', details: '', prev_hash: '', outcome: '', actor: null, personal: null, state: 'altered' } as const;
+const UNREADABLE = {
+  timestamp: '',
+  event_type: 'unreadable',
+  summary: 'This entry can no longer be read',
+  agent_id: '',
+  details: '',
+  prev_hash: '',
+  outcome: '',
+  actor: null,
+  personal: null,
+  state: 'altered',
+} as const;
 
 const recordOf = (text: string | undefined): Readonly<Record<string, unknown>> | undefined => {
   try {

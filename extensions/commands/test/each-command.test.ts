@@ -131,7 +131,7 @@ describe('a slash command', () => {
     await said('hello out there');
     await svc.http.expect(201, 'POST', '/api/agents', { manifest_toml: 'name = "writer"\ndescription = "Writes."\n[resources]\nmax_cost_per_day_usd = 2.5\n' });
     expect(await said('/sessions')).to.equal(`* ${svc.agent.session_id}  hello out there, 2 messages`);
-    expect(await said('/context')).to.match(/^About \d+ of \d+ tokens of openai\/gpt-4o are used, [\d.]+ %: low\.$/);
+    expect(await said('/context')).to.match(/^About \d+ of \d+ tokens of openai\/gpt-4o are used, [\d.]+ %: low\.\n█░+\n\nWhat is sent:\n(?:█+░* \d+ [a-z ]+\n?)+$/);
     expect(await said('/status'))
       .to.contain(`${svc.agent.name} is Running, and answers with openai/gpt-4o.`)
       .and.contain('This conversation has 2 messages: hello out there.')

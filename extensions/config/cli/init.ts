@@ -2,6 +2,7 @@
 import { type Action, type Cli, type Command, type Outcome, ensureRunning, facts, readStatus, typed } from '@svc/cli/area';
 import { firstAgent } from './init/first-agent.js';
 import { chosenModel } from './init/first-model.js';
+import { firstApprovals } from './init/first-approvals.js';
 import { firstProvider } from './init/first-provider.js';
 
 interface Flags {
@@ -9,6 +10,7 @@ interface Flags {
   readonly stdin?: boolean;
   readonly model?: string;
   readonly agent?: string | false;
+  readonly approvals?: boolean;
 }
 
 export const define = (program: Command, action: Action): void => {
@@ -20,6 +22,7 @@ export const define = (program: Command, action: Action): void => {
     .option('--model <model>', 'the default model, see `svc models list`')
     .option('--agent <name>', 'create an agent with this name, unless there is one')
     .option('--no-agent', 'create no agent')
+    .option('--approvals', 'let commands and file changes of agents wait for you')
     .action(action((cli, flags: Flags) => init(cli, flags)));
 };
 
@@ -31,11 +34,23 @@ const init = async (cli: Cli, flags: Flags): Outcome => {
   await chosenModel(daemon, { model: flags.model, provider: provider.name, isAsking: isAsking && provider.isNew });
   const file = await daemon.call('createConfig');
   const agent = flags.agent === false ? undefined : await firstAgent(daemon, flags.agent, isAsking);
+  const asksFirst = await firstApprovals(cli, daemon, { isWanted: flags.approvals === true, isAsking });
   const { default_model: model = null, default_model_why: why, default_provider: chosen = null } = await readStatus(daemon);
   const { configFile, home } = cli.settings;
   const isBegun = file.status === 'initialized';
   if (cli.json) {
-    cli.out.json({ home, url: daemon.url, started: isStarted, config_file: configFile, config: isBegun ? 'created' : 'kept', provider: chosen, model, key: provider.key, agent: agent ?? null });
+    cli.out.json({
+      home,
+      url: daemon.url,
+      started: isStarted,
+      config_file: configFile,
+      config: isBegun ? 'created' : 'kept',
+      provider: chosen,
+      model,
+      key: provider.key,
+      agent: agent ?? null,
+      approvals: asksFirst ?? null,
+    });
     return provider.exit;
   }
   const { out } = cli;
@@ -46,6 +61,7 @@ const init = async (cli: Cli, flags: Flags): Outcome => {
     ['model', chosen === null ? 'none' : `${chosen} / ${model}`],
     ...(why ? ([['why', why]] satisfies Array<[string, string]>) : []),
     ...(agent === undefined ? [] : ([['agent', `${agent.name}  (${agent.created ? 'created' : 'there already'})`]] satisfies Array<[string, string]>)),
+    ...(asksFirst === undefined ? [] : ([['approvals', asksFirst ? 'on: commands and file changes wait for you' : 'off  (svc approvals on)']] satisfies Array<[string, string]>)),
     ['next', agent === undefined ? 'svc agent new' : `svc chat ${agent.name}`],
   ];
   for (const line of provider.lines) out.line(line);

@@ -37,6 +37,13 @@ export const Schema = Type.Record(Type.String(), Type.Unknown(), { description: 
 export const SetBody = Type.Object({
   path: TextOf(SETTING_PATH, { minLength: 1, maxLength: 200, description: 'One to three names joined by dots, e.g. `log.level`' }),
   value: Type.Unknown({ description: 'The new value; null removes the key from the file, so that the default applies' }),
+  confirm: Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 200,
+      description: 'For a setting that the owner confirms, such as `approval.require_approval`: the `checksum` of GET /api/config/status, read before the owner was asked',
+    }),
+  ),
 });
 
 export const SetAnswer = Type.Object({

@@ -114,7 +114,7 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     description:
       'Changes the line in place; comments and order stay. The whole file is validated before it is written, and the previous one is kept as `backups/config.toml.prev`. ' +
       'Changes are applied one after the other, and an external edit of the file is never overwritten: 409. Send `If-Match` with the `ETag` of GET /api/config to change only what you have read. ' +
-      'Secrets, names of variables that hold secrets, and settings that decide about access can only be changed by a person in the file: 403. Settings from the environment cannot be changed here: 409. A read-only file: 423.',
+      'Secrets, names of variables that hold secrets, and settings that decide about access can only be changed by a person in the file: 403. The owner can turn `approval.require_approval` on with `confirm`; without it the answer is 409. Settings from the environment cannot be changed here: 409. A read-only file: 423.',
     permission: 'config.admin',
     audit: 'config_changed',
     auditCategory: 'settings',
@@ -123,10 +123,15 @@ const changingRoutes = ({ settings, providers }: ConfigDeps): RouteDecl[] => [
     examples: {
       'be more talkative in the log': { path: 'log.level', value: 'debug' },
       'let two pages call from other origins': { path: 'api.cors_origins', value: ['https://chat.example', 'https://admin.example'] },
+      'let tool calls wait for approval': { path: 'approval.require_approval', value: true, confirm: '3f1c9a' },
       'go back to the default': { path: 'runs.max_active', value: null },
     },
     responses: { 200: SetAnswer },
-    handler: async ({ body, headers }) => reply(200, setAnswer(body.path, await settings.set(body.path, body.value, { revision: revisionOf(headers['if-match']) }))),
+    handler: async ({ actor, body: { path, value, confirm }, headers }) => {
+      if (confirm !== undefined && actor.role !== 'owner') throw configAreaErrors.owner_confirms(path);
+      const changed = await settings.set(path, value, { revision: confirm ?? revisionOf(headers['if-match']), isConfirmed: confirm !== undefined });
+      return reply(200, setAnswer(path, changed));
+    },
   }),
   route({
     id: 'reloadConfig',

@@ -335,7 +335,7 @@ export const BudgetStanding = Type.Object({
 });
 export type BudgetStanding = Plain<typeof BudgetStanding>;
 
-export const Llm = defineService('llm', '1.5.0', {
+export const Llm = defineService('llm', '1.6.0', {
   /** Resolves `default`, aliases and provider prefixes to a provider and model; says why. Throws `model_not_found`, `provider_key_missing`. */
   resolve: method(
     [Choice],
@@ -397,6 +397,8 @@ export const Llm = defineService('llm', '1.5.0', {
   ),
   /** The limits of an agent, or of all agents together (null), with what counts against them. Whoever asks has made sure that it may be shown. */
   standing: method([Nullable(Type.String({ description: 'Agent id' }))], BudgetStanding),
+  /** Calls since the start of this daemon, and how long models took to answer. */
+  calls: method([], Type.Object({ total: Type.Integer(), averageMs: Type.Integer(), slowestMs: Type.Integer() })),
   /** Tokens and cost so far, of an agent or a session's runs. */
   usage: method([Actor, Type.Object({ agentId: Type.Optional(Type.String()), runIds: Type.Optional(Type.Array(Type.String())) })], Type.Object({ ...Usage.properties, requests: Type.Number() }), {
     what: 'sees what your agents used and cost',

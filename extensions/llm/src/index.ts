@@ -39,7 +39,7 @@ export default defineExtension({
   config: [LlmSection, BudgetSection],
   activate(ctx) {
     const exchange = { fetch: ((url, options) => ctx.fetch(url, options)) satisfies typeof ctx.fetch, now: () => ctx.clock.now() };
-    const counters = { calls: 0, failures: 0, retries: 0 };
+    const counters = { calls: 0, failures: 0, retries: 0, answers: 0, answersMs: 0, slowestMs: 0 };
     const self = ctx.ids.uuid();
     const store = createUsageStore(ctx.db, self);
     const providers = ctx.services.require(Providers);

@@ -65,7 +65,20 @@ export interface CallCounters {
   calls: number;
   failures: number;
   retries: number;
+  /** Attempts that a model answered, and how long they took. */
+  answers: number;
+  answersMs: number;
+  slowestMs: number;
 }
+
+const countAnswers = (counters: CallCounters, attempts: ChainResult['attempts']): void => {
+  for (const { status, latencyMs } of attempts) {
+    if (status !== 'ok') continue;
+    counters.answers++;
+    counters.answersMs += latencyMs;
+    counters.slowestMs = Math.max(counters.slowestMs, latencyMs);
+  }
+};
 
 /** What is in memory as a rule is answered at once, as every agent that is shown asks for it. */
 export const inMemory = (deps: LlmDeps): Pick<AtOnceService<LlmService>, 'resolve' | 'canThink' | 'spending'> => ({
@@ -103,6 +116,10 @@ export const createLlmService = (deps: LlmDeps): LlmService => ({
   spending: async (actor, agentIds, since) => inMemory(deps).spending(actor, agentIds, since),
   report: (actor, asked) => deps.report(actor, asked),
   standing: (agentId) => deps.quota.standing(agentId),
+  calls: async () => {
+    const { calls: total, answers, answersMs, slowestMs } = deps.counters;
+    return { total, averageMs: answers === 0 ? 0 : Math.round(answersMs / answers), slowestMs };
+  },
   usage: (actor: Actor, filter) => deps.store.total(actor, filter),
 });
 
@@ -234,6 +251,7 @@ const callChain = async (deps: LlmDeps, request: ModelRequest, listening: Listen
   deps.counters.calls++;
   const result = await runChain(chainDeps(deps), { request, config: deps.config.get(LlmSection), ...listening });
   deps.counters.retries += result.attempts.length - 1;
+  countAnswers(deps.counters, result.attempts);
   return result;
 };
 
@@ -286,6 +304,7 @@ const embed = async (deps: LlmDeps, request: EmbedRequest, context: CallContext,
   try {
     deps.counters.calls++;
     const { failure, vectors, attempts, substitute, ...used } = await embedAll(deps, { resolved, embed: ask, request, config: deps.config.get(LlmSection), signal });
+    countAnswers(deps.counters, attempts);
     const usage = usageOf(resolved.price, { ...used, outputTokens: 0 });
     const bills = used.inputTokens === 0 ? [] : [{ provider: resolved.provider, model: resolved.model, usage }];
     const settle = settlementOf(deps, context, { bills, attempts }, hold);

@@ -136,7 +136,7 @@ export const startRig = async (options: RigOptions): Promise<Rig> => {
   const reportedWaits: RetryWait[] = [];
   const invalid: string[] = [];
   const exchange = { fetch: adapter.fetch, now: () => clock.now() };
-  const counters = { calls: 0, failures: 0, retries: 0 };
+  const counters = { calls: 0, failures: 0, retries: 0, answers: 0, answersMs: 0, slowestMs: 0 };
   const providers = playedProviders(options, invalid);
   const self = options.self ?? 'this-process';
   const store = createUsageStore(db, self);

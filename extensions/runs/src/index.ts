@@ -1,10 +1,10 @@
 import { AgentRun, MessageIntercept, RunChild, RunContext, RunEnded, RunFrames, RunHalt, RunMessages, RunPrompt, RunRecall, RunStart, Runs, PeerAgents, Uploads } from './contract.js';
 import * as contract from './contract.js';
 import { Tools } from '@svc/ext-tools/contract';
-import { Llm } from '@svc/ext-llm/contract';
+import { Llm, type LlmService } from '@svc/ext-llm/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { AgentChanged, Agents } from '@svc/ext-agents/contract';
-import { ConfigChanged, type LeasedRun, DoctorCheck, MetricsCollect, StoragePurge, type Streams, atOnce, defineExtension } from '@svc/api';
+import { ConfigChanged, type ExtensionContext, type LeasedRun, DoctorCheck, MetricsCollect, StoragePurge, type Streams, atOnce, defineExtension } from '@svc/api';
 import { ProviderChanged } from '@svc/ext-providers/contract';
 import { agentSendTool } from './agent-send.js';
 import { createCheckCircuit } from './loop/check-circuit.js';
@@ -15,7 +15,8 @@ import { createFirstSteps } from './loop/first-step.js';
 import { createEndKeeper, POLL_EVERY_MS } from './loop/endings.js';
 import { reachedBy } from './frames/frames.js';
 import { LanguageSetting, languageLine } from './loop/language.js';
-import { createPrompts } from './loop/prompt.js';
+import { createPrompts, type Prompts } from './loop/prompt.js';
+import { createSent } from './loop/sent.js';
 import { createRepeats } from './loop/repeats.js';
 import { showFrames } from './frames/projections.js';
 import { runMetrics } from './observed/run-metrics.js';
@@ -81,6 +82,7 @@ export default defineExtension({
 
     const toolCalls = createRollingCount(ctx.clock);
     const checks = createCheckCircuit(ctx.clock);
+    const sent = createSent();
     const loop: LoopDeps = {
       checks,
       toolCalls,
@@ -111,16 +113,8 @@ export default defineExtension({
       },
       isLeaving: () => isLeaving(ctx),
       closing: ctx.signal,
-      prompts: createPrompts({
-        base: ctx.hooks.define(RunPrompt),
-        context: ctx.hooks.define(RunContext),
-        recall: ctx.hooks.define(RunRecall),
-        messages: ctx.hooks.define(RunMessages),
-        llm,
-        log: ctx.log,
-        language: () => languageLine(ctx.config.get(LanguageSetting)),
-        maxRecallTokens: () => config().recall_max_tokens,
-      }),
+      sent,
+      prompts: promptsOf(ctx, llm),
     };
     const later =
       (name: string) =>
@@ -153,7 +147,7 @@ export default defineExtension({
     const runs = createRunsService({ ...loop, worker, room: createRoom(worker, () => config().max_active), firstSteps, intercept, startHook, watch, repeats, config, limits });
 
     ctx.services.provide(Runs, runs);
-    serveAreasBelow(ctx, { runs, agents: atOnce(agents) });
+    serveAreasBelow(ctx, { runs, agents: atOnce(agents), sent });
     showFrames(ctx.streams);
     const ratings = createRatings(ctx);
     ctx.routes.add(
@@ -218,3 +212,15 @@ function isLeaving(ctx: { signal: AbortSignal; hold(label: string): { release():
   hold?.release();
   return hold === null;
 }
+
+const promptsOf = (ctx: ExtensionContext, llm: LlmService): Prompts =>
+  createPrompts({
+    base: ctx.hooks.define(RunPrompt),
+    context: ctx.hooks.define(RunContext),
+    recall: ctx.hooks.define(RunRecall),
+    messages: ctx.hooks.define(RunMessages),
+    llm,
+    log: ctx.log,
+    language: () => languageLine(ctx.config.get(LanguageSetting)),
+    maxRecallTokens: () => ctx.config.get(RunsSection).recall_max_tokens,
+  });

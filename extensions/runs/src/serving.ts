@@ -1,7 +1,8 @@
 /** What runs answers to the areas below it, which do not know it. */
 import type { Actor, AtOnceService, Clock, ExtensionContext } from '@svc/api';
 import { AgentHalt, type AgentsService } from '@svc/ext-agents/contract';
-import { SessionActive, SessionClosing } from '@svc/ext-sessions/contract';
+import { SessionActive, SessionClosing, SessionSent } from '@svc/ext-sessions/contract';
+import type { Sent } from './loop/sent.js';
 import { RunStarted, type RunsService } from './contract.js';
 
 /** Runs that are looked at to tell which sessions are at work. */
@@ -11,11 +12,13 @@ const STOP_WAIT_MS = 5_000;
 const POLL_MS = 25;
 
 interface ServingDeps {
+  readonly sent: Pick<Sent, 'of'>;
   readonly runs: Pick<RunsService, 'list' | 'stop'>;
   readonly agents: Pick<AtOnceService<AgentsService>, 'touch'>;
 }
 
-export const serveAreasBelow = ({ hooks, events, clock }: Pick<ExtensionContext, 'hooks' | 'events' | 'clock'>, { runs, agents }: ServingDeps): void => {
+export const serveAreasBelow = ({ hooks, events, clock }: Pick<ExtensionContext, 'hooks' | 'events' | 'clock'>, { runs, agents, sent }: ServingDeps): void => {
+  hooks.tap(SessionSent, async ({ agentId }) => sent.of(agentId) ?? null);
   events.on(RunStarted, ({ agentId }) => agents.touch(agentId));
   hooks.tap(AgentHalt, ({ actor, agentId, why }) => runs.stop(actor, { agentId }, why));
   hooks.tap(SessionActive, async ({ actor, agentId }) => {

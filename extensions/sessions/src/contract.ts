@@ -2,7 +2,7 @@
 import { Actor, Nullable, OneOf, Origin, type Plain, SealedWrites, type Service, ToolFile, Type, defineEvent, defineService, defineWork, method } from '@svc/api';
 import { ModelMessage, ProviderState } from '@svc/ext-llm/contract';
 
-export { type CompactionAnswer, type GoingOn, SessionActive, SessionClosing, SessionCompacting } from './going-on.js';
+export { type CompactionAnswer, type GoingOn, SessionActive, SessionClosing, SessionCompacting, SessionSent } from './going-on.js';
 
 export const EntryKind = OneOf(['user', 'assistant', 'tool_call', 'tool_result', 'recall', 'summary', 'note']);
 export type EntryKind = Plain<typeof EntryKind>;
@@ -131,7 +131,16 @@ export type SessionInfo = Plain<typeof SessionInfo>;
 
 export const Pressure = OneOf(['low', 'medium', 'high', 'critical'], { description: 'below half of the window, below seven tenths, below 85 per cent, and above' });
 
-export const Context = Type.Object({ usedTokens: Type.Integer(), maxTokens: Type.Integer(), percent: Type.Number(), model: Type.String(), pressure: Pressure });
+export const CONTEXT_PARTS = ['instructions', 'tools', 'people', 'answers', 'tool_calls', 'tool_results'] as const;
+export const ContextPart = Type.Object({ part: OneOf(CONTEXT_PARTS), tokens: Type.Integer() });
+export const Context = Type.Object({
+  usedTokens: Type.Integer(),
+  maxTokens: Type.Integer(),
+  percent: Type.Number(),
+  model: Type.String(),
+  pressure: Pressure,
+  parts: Type.Array(ContextPart, { description: 'What is sent, by part; all of them add up to `usedTokens`' }),
+});
 export type Context = Plain<typeof Context>;
 
 export const Wiped = Type.Object({

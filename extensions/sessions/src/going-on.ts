@@ -17,6 +17,14 @@ export const SessionActive = defineGather('session.active', '1.0.0', {
   answer: Going,
 });
 
+/** What the newest model call of an agent was sent beside its conversation; null where it was asked nothing yet. */
+export const SessionSent = defineGather('session.sent', '1.0.0', {
+  policy: 'open',
+  budgetMs: BUDGET_MS,
+  subject: Type.Object({ agentId: Type.String() }),
+  answer: Type.Union([Type.Object({ instructionTokens: Type.Integer(), toolTokens: Type.Integer(), tools: Type.Integer() }), Type.Null()]),
+});
+
 /** These sessions of an agent were closed: what goes on in them is stopped. A tap ends when it has ended, or after some seconds. */
 export const SessionClosing = defineStep('session.closing', '1.0.0', {
   policy: 'closed',

@@ -13,7 +13,7 @@ import { openClosing } from './closing/open-closing.js';
 import { createClosingStore } from './closing/closing-store.js';
 import { type CompactionDeps, type Compactor, createCompactor } from './compaction/compaction.js';
 import { SessionSection } from './config.js';
-import { EntriesRead, SessionActive, SessionChanged, SessionCompacting, Sessions } from './contract.js';
+import { EntriesRead, SessionActive, SessionChanged, SessionCompacting, Sessions, SessionSent } from './contract.js';
 import * as contract from './contract.js';
 import { createListing } from './listing.js';
 import { projectEntries } from './projection.js';
@@ -91,7 +91,7 @@ export default defineExtension({
     const closingStore = createClosingStore(ctx.db);
     const { bin, closing } = openClosing(ctx, { store: closingStore, agents, sessions, catalogue, gone, changeEvents, later });
     const cleaning = { store: closingStore, actors: ctx.actors, closing, agents, listing, clock: ctx.clock, config: settings };
-    const service = servedSessions({ sessions, agents, llm, catalogue, closing, listing });
+    const service = servedSessions({ sessions, agents, llm, sent: ctx.hooks.define(SessionSent), catalogue, closing, listing });
     ctx.services.provide(Sessions, { ...service, counts: sessions.counts });
     ctx.hooks.tap(AgentColumns, ({ actor, agents: listed, since }) =>
       whenKnown(

@@ -1,11 +1,11 @@
 /** The service of this area: the conversations themselves, and what lists, deletion and the window of a model say of them. */
-import type { OptionalHandle } from '@svc/api';
+import type { HookHandle, OptionalHandle } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { Catalogue } from './catalogue/catalogue.js';
 import type { Closing } from './closing/closing.js';
 import { contextOf } from './context.js';
-import type { SessionsService } from './contract.js';
+import type { SessionSent, SessionsService } from './contract.js';
 import { infoOf, type Listing } from './listing.js';
 import { SessionsOfAgent } from './routes/shapes.js';
 import type { ConversationService } from './service.js';
@@ -14,12 +14,13 @@ interface ServedDeps {
   readonly sessions: ConversationService;
   readonly agents: AgentsService;
   readonly llm: OptionalHandle<LlmService>;
+  readonly sent: HookHandle<typeof SessionSent>;
   readonly catalogue: Pick<Catalogue, 'catchUp'>;
   readonly closing: Closing;
   readonly listing: Listing;
 }
 
-export const servedSessions = ({ sessions, agents, llm, catalogue, closing, listing }: ServedDeps): SessionsService => ({
+export const servedSessions = ({ sessions, agents, llm, sent, catalogue, closing, listing }: ServedDeps): SessionsService => ({
   ...sessions,
   counts: async (actor, agentIds, since) => sessions.counts(actor, agentIds, since),
   wipe: closing.wipe,
@@ -39,7 +40,7 @@ export const servedSessions = ({ sessions, agents, llm, catalogue, closing, list
   },
   context: async (actor, agent, sessionId) => {
     const ref = await sessions.named(actor, agent, sessionId);
-    return contextOf({ agents, llm }, actor, agent, await sessions.project(actor, ref, { budgetTokens: Number.MAX_SAFE_INTEGER, aside: {} }));
+    return contextOf({ agents, llm, sent }, actor, agent, await sessions.project(actor, ref, { budgetTokens: Number.MAX_SAFE_INTEGER, aside: {} }));
   },
   describe: async (actor, agent, sessionId) => {
     await catalogue.catchUp(1);

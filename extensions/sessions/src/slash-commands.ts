@@ -109,9 +109,23 @@ async function compact({ agents, sessions, clock, log }: SlashDeps, { actor, age
 }
 
 async function showContext({ agents, sessions }: SlashDeps, { actor, agentId, sessionId }: SlashCall): Promise<SlashAnswer> {
-  const { usedTokens, maxTokens, percent, model, pressure } = await sessions.context(actor, placeOf(await agents.get(actor, agentId)), sessionId);
+  const { usedTokens, maxTokens, percent, model, pressure, parts } = await sessions.context(actor, placeOf(await agents.get(actor, agentId)), sessionId);
+  const lines = parts.filter(({ tokens }) => tokens > 0).map(({ part, tokens }) => `${barOf(tokens / usedTokens)} ${tokens} ${PART_NAMES[part]}`);
   return {
-    message: `About ${usedTokens} of ${maxTokens} tokens of ${model} are used, ${percent} %: ${pressure}.`,
-    data: { used_tokens: usedTokens, max_context_tokens: maxTokens, pct: percent, model, pressure },
+    message: [
+      `About ${usedTokens} of ${maxTokens} tokens of ${model} are used, ${percent} %: ${pressure}.`,
+      barOf(usedTokens / maxTokens),
+      ...(lines.length === 0 ? [] : ['', 'What is sent:', ...lines]),
+    ].join('\n'),
+    data: { used_tokens: usedTokens, max_context_tokens: maxTokens, pct: percent, model, pressure, parts: [...parts] },
   };
 }
+
+const PART_NAMES = { instructions: 'instructions', tools: 'tools', people: 'your messages', answers: 'answers', tool_calls: 'tool calls', tool_results: 'tool results' } as const;
+
+const BAR_CELLS = 20;
+/** Full as soon as there is something, so that a small part is seen. */
+const barOf = (share: number): string => {
+  const full = Math.min(BAR_CELLS, share > 0 ? Math.max(1, Math.round(share * BAR_CELLS)) : 0);
+  return '█'.repeat(full) + '░'.repeat(BAR_CELLS - full);
+};

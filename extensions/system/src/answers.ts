@@ -60,6 +60,35 @@ const numbers = {
   memory_used_mb: Type.Integer({ description: 'Resident memory of the daemon, in MiB' }),
 };
 
+const MemoryHealth = Type.Object({
+  embedding_available: Type.Boolean(),
+  embedding_provider: Nullable(Type.String(), { description: '`builtin`, or the name of a provider; null while nobody makes vectors' }),
+  embedding_model: Nullable(Type.String()),
+  proactive_memory_enabled: Type.Boolean(),
+  extraction_model: Nullable(Type.String(), { description: 'Null while rules take facts from conversations' }),
+});
+
+const Spend = { spend: Type.Number(), limit: Type.Number({ description: '0: no limit' }), percent: Nullable(Type.Number(), { description: 'Of the limit; null without one' }) };
+const BudgetHealth = Type.Object({
+  hourly_spend_usd: Spend.spend,
+  hourly_limit_usd: Spend.limit,
+  hourly_spend_percent: Spend.percent,
+  daily_spend_usd: Spend.spend,
+  daily_limit_usd: Spend.limit,
+  daily_spend_percent: Spend.percent,
+  monthly_spend_usd: Spend.spend,
+  monthly_limit_usd: Spend.limit,
+  monthly_spend_percent: Spend.percent,
+  alert_threshold: Type.Number({ description: 'The share of a limit from which its status is `warning`' }),
+});
+
+const LlmHealth = Type.Object({
+  total_calls: Type.Integer(),
+  avg_latency_ms: Type.Integer({ description: 'Of calls that a model answered' }),
+  max_latency_ms: Type.Integer(),
+  model_count: Type.Integer({ description: 'Models of the catalog' }),
+});
+
 export const HealthDetail = Type.Object(
   {
     status: Overall,
@@ -69,6 +98,10 @@ export const HealthDetail = Type.Object(
     database: OneOf(['connected', 'error']),
     config_warnings: Type.Array(Type.String()),
     config_notices: Type.Array(Type.String(), { description: 'Of settings that wait for their area' }),
+    memory: Nullable(MemoryHealth, { description: 'Null while memory is off' }),
+    event_bus: Type.Object({ dropped_events: Type.Integer({ description: 'Events that listeners which fell behind have lost since the start' }) }),
+    budget: Nullable(BudgetHealth, { description: 'What all agents spent; null while llm is off, and for whoever is no owner or admin' }),
+    llm: Nullable(LlmHealth, { description: 'Model calls since the start; null while llm is off' }),
     checks: Type.Array(CheckWithCause),
     extensions: Type.Array(Type.Object({ id: Type.String(), state: Type.String(), reason: Nullable(Type.String()) }), { description: 'Extensions that are neither active nor switched off' }),
     problems: Problems,

@@ -1,4 +1,7 @@
 import { Sessions } from '@svc/ext-sessions/contract';
+import { Llm } from '@svc/ext-llm/contract';
+import { Embedder } from '@svc/ext-memory/contract';
+import { Models } from '@svc/ext-models/contract';
 import { Runs } from '@svc/ext-runs/contract';
 import { Providers } from '@svc/ext-providers/contract';
 import { Agents } from '@svc/ext-agents/contract';
@@ -25,6 +28,9 @@ export default defineExtension({
         metrics: ctx.hooks.use(MetricsCollect),
         agents: ctx.services.optional(Agents),
         providers: ctx.services.optional(Providers),
+        embedder: ctx.services.optional(Embedder),
+        llm: ctx.services.optional(Llm),
+        models: ctx.services.optional(Models),
         runs: ctx.services.optional(Runs),
         sessions: ctx.services.optional(Sessions),
       }),

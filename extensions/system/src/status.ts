@@ -4,8 +4,9 @@ import type { AgentsService } from '@svc/ext-agents/contract';
 import type { ProvidersService } from '@svc/ext-providers/contract';
 import type { RunsService } from '@svc/ext-runs/contract';
 import type { SessionsService } from '@svc/ext-sessions/contract';
+import { budgetHealth, droppedEvents, type HealthPartsDeps, llmHealth, memoryHealth } from './health-parts.js';
 
-export interface StatusDeps {
+export interface StatusDeps extends HealthPartsDeps {
   readonly kernel: KernelView;
   readonly clock: Clock;
   readonly probe: HookHandle<typeof HealthProbe>;
@@ -30,11 +31,14 @@ export async function health(deps: StatusDeps) {
 }
 
 export async function healthDetail(deps: StatusDeps, actor: Actor) {
-  const [{ checks, findings, problems }, agents, runs, sessionCount] = await Promise.all([
+  const [{ checks, findings, problems }, agents, runs, sessionCount, memory, budget, llm] = await Promise.all([
     lookAround(deps),
     deps.agents.value?.list(actor),
     deps.runs.value?.list(actor, { active: true }),
     deps.sessions.value?.total(actor),
+    memoryHealth(deps),
+    budgetHealth(deps, actor),
+    llmHealth(deps),
   ]);
   const extensions = deps.kernel.extensions();
   const database = checks.find((check) => check.name === 'database');
@@ -52,6 +56,10 @@ export async function healthDetail(deps: StatusDeps, actor: Actor) {
     database: database && database.status !== 'error' ? ('connected' as const) : ('error' as const),
     config_warnings: settingsSaid(deps, false).map((problem) => problem.message),
     config_notices: settingsSaid(deps, true).map((problem) => problem.message),
+    memory,
+    event_bus: { dropped_events: droppedEvents(deps) },
+    budget,
+    llm,
     checks,
     extensions: extensions.filter((one) => one.state !== 'active' && one.state !== 'inactive').map((one) => ({ id: one.id, state: one.state, reason: one.reason })),
     problems,

@@ -57,6 +57,7 @@ describe('a conversation on the page', function () {
     await page.keyboard.press('Enter');
     const search = page.getByRole('combobox', { name: 'Search models' });
     await page.getByRole('option', { name: /present model/ }).waitFor();
+    expect(await page.getByRole('option', { name: /present model/ }).innerText()).to.match(/(free|price unknown|in, .* out per million tokens) · [\d.,KM]+ tokens( ·|$)/m);
     expect(await search.evaluate((element) => element === document.activeElement), 'the search has the focus').to.equal(true);
     const providers = await page.getByRole('listbox', { name: 'Model' }).locator('.small-text').allInnerTexts();
     expect(providers).to.include('openai');

@@ -68,9 +68,10 @@ export interface SettingsView {
   /**
    * Changes one setting in the file, in place, and applies it; null takes it out. `revision`: of what the caller had read.
    * Rejects before anything is written with the errors `config_*`. What fails after that is in `failed`.
+   * `isConfirmed`: the owner has just agreed to it, so a switch that is `x-owner-turns-on` may be turned on.
    * Answers with the setting's own path, where an older spelling was given.
    */
-  set(path: string, value: unknown, options?: { readonly revision?: string | undefined }): Promise<SettingChanged>;
+  set(path: string, value: unknown, options?: { readonly revision?: string | undefined; readonly isConfirmed?: boolean }): Promise<SettingChanged>;
   reload(): Promise<SettingsApplied>;
   /** Writes the first config.toml, with these settings by path. False, and nothing written, where there is one. */
   begin(settings: Readonly<Record<string, unknown>>): Promise<boolean>;

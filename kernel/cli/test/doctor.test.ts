@@ -71,6 +71,15 @@ describe('svc doctor', function () {
     while ((await bench.run(['status'])).code !== 0) await new Promise((resolve) => setTimeout(resolve, 50));
     expect((await health()).status).to.equal('ok');
     expect((await doctor()).all_ok).to.equal(true);
+
+    // A key that stands in the vault, where no environment shows it.
+    const stored = await fetch(`http://127.0.0.1:${bench.env.SVC_PORT}/api/providers/groq/key`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ api_key: 'gsk_of_nobody_at_all' }),
+    });
+    expect(stored.status, await stored.text()).to.equal(200);
+    expect((await doctor()).of('provider_keys')).to.deep.include({ status: 'pass', summary: 'the daemon has keys of groq' });
   });
 
   const validated: ReadonlyArray<readonly [check: string, result: string, spoil: () => unknown, fix: () => void]> = [

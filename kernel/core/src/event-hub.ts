@@ -37,6 +37,7 @@ export class EventHub {
   readonly listeners: ContributionRegistry<Listener>;
   readonly #watch: EventWatch;
   readonly #validator: ContractValidator;
+  #dropped = 0;
   readonly #queues = new Map<Listener, { waiting: unknown[]; busy: boolean }>();
 
   constructor(watch: EventWatch, validator: ContractValidator = noValidator) {
@@ -79,6 +80,11 @@ export class EventHub {
     return this.#validator.isForeign(owner) ? plainCopy(data, `The event ${event}`) : data;
   }
 
+  /** Events that listeners which fell behind have lost since the start. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
   /** To the listeners of every process. */
   deliver(event: string, data: unknown): void {
     this.emit(event, data);
@@ -94,6 +100,7 @@ export class EventHub {
       this.#queues.set(value, queue);
       if (queue.waiting.length >= MAX_BEHIND) {
         queue.waiting.shift();
+        this.#dropped++;
         this.#watch.dropped(owner, event);
       }
       queue.waiting.push(data);

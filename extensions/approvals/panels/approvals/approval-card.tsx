@@ -1,6 +1,7 @@
 /** One request with what it would do, and what a person decides. Also shown in the conversation whose run waits. */
 import { ago, Badge, Button, daemon, dateTime, Icon, may, Select, Shown, TextField, type Tone, useLoaded, useState } from '@svc/kit';
 import { type Approval, Preview } from './preview.js';
+import { sentenceOf } from './sentence.js';
 import { t } from './words.js';
 
 const REMEMBER = ['once', 'call_hour', 'call_session', 'call_always'] as const;
@@ -11,10 +12,10 @@ const TONES: Readonly<Record<Approval['status'], Tone>> = { pending: 'warn', app
 export const StateOf = ({ status }: { status: Approval['status'] }) => <Badge tone={TONES[status]}>{t(`s_${status}`)}</Badge>;
 
 export const ApprovalCard = ({ approval, onDecided }: { approval: Approval; onDecided: () => void }) => (
-  <article class="approval" aria-label={t('wants', { agent: approval.agent_name, tool: approval.tool_name })}>
+  <article class="approval" aria-label={sentenceOf(approval)}>
     <header class="row wrap">
       <Icon name="shield-check" />
-      <strong class="grow">{t('wants', { agent: approval.agent_name, tool: approval.tool_name })}</strong>
+      <strong class="grow approval-path">{sentenceOf(approval)}</strong>
       <Badge tone={approval.risk_level === 'critical' || approval.risk_level === 'high' ? 'bad' : 'quiet'}>{t(`r_${approval.risk_level}`)}</Badge>
       {approval.status !== 'pending' && <StateOf status={approval.status} />}
     </header>
@@ -26,15 +27,16 @@ export const ApprovalCard = ({ approval, onDecided }: { approval: Approval; onDe
       {approval.parent_run_id !== null && <span>{t('asked_by')}</span>}
       {approval.status === 'pending' && <span>{t('expires', { time: dateTime(approval.expires_at) })}</span>}
     </p>
-    {approval.review && <ReviewLine review={approval.review} />}
-    <Preview preview={approval.preview} />
+    {approval.review && approval.review.reason !== '' && <ReviewLine review={approval.review} />}
+    <Preview preview={approval.preview} payload={approval.payload} />
     {approval.status === 'pending' && may('approvals.write') && <Decide approval={approval} onDecided={onDecided} />}
   </article>
 );
 
+/** Only for one that has said something: while it is asked there is nothing to read. */
 const ReviewLine = ({ review: { by, decision, reason } }: { review: NonNullable<Approval['review']> }) => (
   <p class="small-text" role="note">
-    <Badge tone={decision === 'deny' ? 'bad' : decision === 'approve' ? 'good' : 'quiet'}>{t('reviewer')}</Badge> {t(`review_${decision}`, { by, reason })}
+    <Badge tone={decision === 'deny' ? 'bad' : decision === 'approve' ? 'good' : 'quiet'}>{t('reviewer')}</Badge> {decision !== 'pending' && t(`review_${decision}`, { by, reason })}
   </p>
 );
 

@@ -19,7 +19,35 @@ const Changes = ({ diff, label }: { diff: string; label: string }) => (
   </div>
 );
 
-export const Preview = ({ preview }: { preview: Approval['preview'] }) => {
+const isCut = (preview: Approval['preview']): boolean => (preview.kind === 'diff' ? preview.files.some(({ truncated }) => truncated) : preview.kind !== 'request' && preview.truncated);
+
+/** What the preview cut is in the arguments, which the request holds up to a bound. */
+export const Preview = ({ preview, payload }: { preview: Approval['preview']; payload: unknown }) => (
+  <>
+    <Beginning preview={preview} />
+    {isCut(preview) && (
+      <details>
+        <summary>{t('everything')}</summary>
+        <pre tabIndex={0}>{fullText(payload)}</pre>
+        {isTruncated(payload) && <p class="approval-warning">{t('beyond')}</p>}
+      </details>
+    )}
+  </>
+);
+
+const isTruncated = (payload: unknown): payload is { truncated: true; text: string } =>
+  typeof payload === 'object' && payload !== null && 'truncated' in payload && payload.truncated === true && 'text' in payload && typeof payload.text === 'string';
+
+/** Each argument by its name, its text as it stands. */
+const fullText = (payload: unknown): string => {
+  if (isTruncated(payload)) return payload.text;
+  if (typeof payload !== 'object' || payload === null) return JSON.stringify(payload, null, 2);
+  return Object.entries(payload)
+    .map(([name, value]) => `${name}:\n${typeof value === 'string' ? value : JSON.stringify(value, null, 2)}`)
+    .join('\n\n');
+};
+
+const Beginning = ({ preview }: { preview: Approval['preview'] }) => {
   if (preview.kind === 'command')
     return (
       <>

@@ -93,7 +93,8 @@ export const summaryOf = (tool: string, preview: Approval['preview']): string =>
     request: () => ('url' in preview ? `${preview.method} ${preview.url}` : ''),
     arguments: () => ('text' in preview ? preview.text.replaceAll(/\s+/g, ' ') : ''),
   }[preview.kind]();
-  return `${tool}: ${what}`.slice(0, MAX_SUMMARY_CHARS);
+  const summary = `${tool}: ${what}`;
+  return summary.length <= MAX_SUMMARY_CHARS ? summary : `${summary.slice(0, MAX_SUMMARY_CHARS - 1)}…`;
 };
 
 export const grantShown = (row: GrantRow) => ({

@@ -7,7 +7,7 @@
  */
 import { Failure, duration, typed } from '@svc/cli/area';
 import type { AgentRow } from '@svc/ext-agents/cli';
-import { previewLines, reviewLines } from '@svc/ext-approvals/cli';
+import { previewLines, reviewLines, sentenceOf } from '@svc/ext-approvals/cli';
 import type { RunEvent } from '../answer/run-stream.js';
 import { attachedFiles } from './attached-files.js';
 import type { Attachment, ChatDaemon, MissingGrant } from './chat-daemon.js';
@@ -241,7 +241,7 @@ const askToApprove = async ({ daemon, view }: ConversationDeps, id: string): Pro
   const request = await daemon.approval(id);
   if (request.status !== 'pending') return;
   const later = `svc approvals approve ${id}`;
-  const what = [`${request.agent_name} wants to use ${request.tool_name}:`, ...reviewLines(request, PLAIN), ...previewLines(request, PLAIN)].join('\n');
+  const what = [`${sentenceOf(request)}:`, ...reviewLines(request, PLAIN), ...previewLines(request, PLAIN)].join('\n');
   if (request.needs_totp) return view.note(`${what}\nIt needs a code from your authenticator: ${later} --code CODE`);
   const chosen = await view.choose(what, [
     { value: 'approve', label: 'Approve' },

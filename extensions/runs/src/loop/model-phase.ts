@@ -10,6 +10,7 @@ import { runErrors } from '../errors.js';
 import { placeIn } from '../frames/frames.js';
 import { sentTools } from './loaded-tools.js';
 import { type Prompts, putRecalled } from './prompt.js';
+import type { Sent } from './sent.js';
 import { type PictureDeps, hasPictures, withPictures } from './pictures.js';
 import { withModelOf, type CommitDeps, type Progress, commitProgress, countModel, stageEntries, stepSpec } from './progress.js';
 import type { RootsConfig, ThinkingConfig } from '../config.js';
@@ -26,6 +27,7 @@ export interface ModelDeps extends CommitDeps, PictureDeps {
   readonly maxMessages: number | undefined;
   readonly thinking: ThinkingConfig;
   readonly prompts: Prompts;
+  readonly sent: Pick<Sent, 'note'>;
   readonly clock: Pick<Clock, 'now'>;
   roots(): RootsConfig;
 }
@@ -190,6 +192,7 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
   const shaping = deps.prompts.shape(progress, { system, messages: said, contextWindow });
   const messages = shaping ? await shaping : said;
   const { tools: schemas, parameters } = offered(progress.input, schemasOf(sentTools(tools, messages, progress.loaded)), progress.iterations === progress.answered.iterations);
+  if (!progress.input.beside) deps.sent.note(progress.agent.id, system, schemas);
   return {
     provider: manifest.model.provider,
     model: manifest.model.model,

@@ -2,7 +2,7 @@
 import { Nullable, OneOf, reply, type RouteDecl, Type, Uuid, UuidText } from '@svc/api';
 import { firstWordsIn } from '../catalogue/facts.js';
 import { shownLabel } from '../listing.js';
-import { Pressure } from '../contract.js';
+import { ContextPart, Pressure } from '../contract.js';
 import { sessionsErrors } from '../errors.js';
 import { History, historyOf } from './history.js';
 import { newestOf } from './newest-entries.js';
@@ -58,6 +58,9 @@ const ContextUse = Type.Object(
     pct: Type.Number({ description: 'Used of it, in per cent' }),
     model: Type.String(),
     pressure: Pressure,
+    parts: Type.Array(ContextPart, {
+      description: 'What is sent, by part. Instructions and tools are those of the newest message; before the first one, only the system prompt of the manifest is known',
+    }),
   },
   { 'x-name': 'ContextUse' },
 );
@@ -76,8 +79,8 @@ const context = ({ agents, sessions }: SessionRouteDeps): RouteDecl =>
     responses: { 200: ContextUse },
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
-      const { usedTokens, maxTokens, percent, model, pressure } = await sessions.context(req.actor, agent, req.query.session_id ?? agent.sessionId);
-      return reply(200, { used_tokens: usedTokens, max_context_tokens: maxTokens, pct: percent, model, pressure });
+      const { usedTokens, maxTokens, percent, model, pressure, parts } = await sessions.context(req.actor, agent, req.query.session_id ?? agent.sessionId);
+      return reply(200, { used_tokens: usedTokens, max_context_tokens: maxTokens, pct: percent, model, pressure, parts: [...parts] });
     },
   });
 

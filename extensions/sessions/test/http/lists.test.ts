@@ -169,6 +169,10 @@ describeOnEngines('sessions over HTTP', (_engine) => {
     await svc.alice.say('x'.repeat(80_000));
     const fuller = await context();
     expect(fuller.used_tokens - empty.used_tokens).to.be.within(20_000, 20_100);
+    const part = (of: { parts: Array<{ part: string; tokens: number }> }, name: string): number => of.parts.find((one) => one.part === name)?.tokens ?? 0;
+    expect(part(fuller, 'people') - part(empty, 'people')).to.be.within(20_000, 20_050);
+    expect([part(fuller, 'tools') > 0, part(fuller, 'instructions') > 0]).to.deep.equal([true, true]);
+    expect(fuller.parts.reduce((sum: number, { tokens }: { tokens: number }) => sum + tokens, 0)).to.equal(fuller.used_tokens);
     expect(fuller.pct).to.equal(Math.round((fuller.used_tokens / fuller.max_context_tokens) * 1_000) / 10);
     await http.expect(200, 'POST', `/api/agents/${agent.id}/sessions`, {});
     expect((await context()).used_tokens).to.equal(empty.used_tokens);

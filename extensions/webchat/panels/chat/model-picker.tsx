@@ -1,10 +1,11 @@
 /** Which model answers: found by its name, for this conversation or for the agent. */
 import { Button, daemon, Dialog, failed, Failure, Icon, Loading, type OutputOf, useEffect, useId, useLoaded, useRef, useState } from '@svc/kit';
 import type { Agent, ModelChoice } from './agents.js';
+import { modelFacts } from './model-facts.js';
 import { dialogWords } from './model-picker-words.js';
 import { t } from './words.js';
 
-type Model = Pick<OutputOf<'listModels'>['models'][number], 'id' | 'provider' | 'display_name'>;
+type Model = OutputOf<'listModels'>['models'][number];
 
 const MAX_SHOWN = 60;
 
@@ -126,7 +127,9 @@ export const ModelPicker = ({ agent, own, mayWrite, onConversation, onAgent, onC
             onClick={() => choose(model)}
           >
             <span class="check-mark">{isPresent(model) && <Icon name="check" size={16} />}</span>
-            <span class="grow cut">{model.display_name}</span>
+            <span class="grow">
+              {model.display_name} <span class="muted small-text">{modelFacts(model)}</span>
+            </span>
             <span class="muted small-text">{model.provider}</span>
             {isPresent(model) && <span class="off-screen">{dialogWords('model_present')}</span>}
           </div>

@@ -1,5 +1,5 @@
 /** A call of a tool as one line: what it touched, how it went, how long it took. Unfolds to what went in and what came out. */
-import { addressOf, Badge, DiffView, duration, Fold, Icon, type IconName, LinkButton } from '@svc/kit';
+import { addressOf, Badge, DiffView, duration, failed, Fold, Icon, type IconName, LinkButton, useCode, useState } from '@svc/kit';
 import type { ToolCall } from './live-run.js';
 import { t } from './words.js';
 
@@ -46,12 +46,22 @@ const editOf = (input: unknown): { before: string; after: string } | undefined =
   return before === undefined || after === undefined ? undefined : { before, after };
 };
 
+/** Tools before which a checkpoint is taken. */
+const CHANGES_FILES = /^(file_write|apply_patch|shell_exec|process_start)$/;
+
+const Undo = (props: { callId: string; agentId: string }) => {
+  const { code } = useCode(() => import('./undo-call.js'), failed);
+  return code ? <code.UndoCall {...props} /> : null;
+};
+
 export const ToolCallLine = ({ call, agentId, canGrant }: { call: ToolCall; agentId: string; canGrant: boolean }) => {
   const edit = editOf(call.input);
   const isRunning = call.result === undefined;
   const about = touched(call.input);
+  const [wasOpened, setOpened] = useState(false);
   return (
     <Fold
+      onToggle={(isOpen) => isOpen && setOpened(true)}
       summary={
         <span class="tool-line">
           <Icon name={isRunning ? 'loader-circle' : call.isError ? 'circle-x' : iconOf(call.name)} size={16} spins={isRunning} />
@@ -97,6 +107,7 @@ export const ToolCallLine = ({ call, agentId, canGrant }: { call: ToolCall; agen
             </pre>
           </>
         )}
+        {wasOpened && !isRunning && CHANGES_FILES.test(call.name) && <Undo callId={call.id} agentId={agentId} />}
       </div>
     </Fold>
   );

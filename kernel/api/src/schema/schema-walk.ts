@@ -41,6 +41,8 @@ export interface JsonSchema {
   readonly 'x-restart'?: boolean;
   /** Changed by a person in the file and by no program: why, and what changes it instead. */
   readonly 'x-by-hand'?: string;
+  /** Of a switch that is `x-by-hand`: the owner may turn it on over the API with a fresh confirmation. Turning it off stays for the file. */
+  readonly 'x-owner-turns-on'?: boolean;
   /** On a section: settings of the published interface that nothing reads yet; a text says what holds instead. */
   readonly 'x-waiting'?: Readonly<Record<string, string | true>>;
 }

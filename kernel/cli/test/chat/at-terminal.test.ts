@@ -304,7 +304,7 @@ describe('svc chat at a terminal', function () {
     await terminal.shows('Approve');
     const shown = terminal.rows().join('\n');
     expect(shown)
-      .to.contain('assistant wants to use file_write:')
+      .to.contain('assistant wants to create notes.txt, 1 line:')
       .and.contain('reviewer:default denied it; you can still approve it: Nobody asked for it.')
       .and.contain('+hello')
       .and.contain('notes.txt');

@@ -67,9 +67,12 @@ describe('svc init', function () {
     terminal.type(KEY + ENTER);
     await terminal.shows('Default model');
     terminal.type(ENTER);
+    await terminal.shows('let agents wait for you');
+    terminal.type(`y${ENTER}`);
     await terminal.shows('svc is set up.');
     const { code, stdout } = await terminal.end;
     expect([code, stdout.includes(KEY)]).to.deep.equal([0, false]);
+    expect(config(one)).to.match(/\[approval\]\s+require_approval = true/);
     expect((await one.run(['message', 'helper', 'hi'])).stdout).to.contain('hello');
     expect(model.requests.at(-1)?.headers.authorization).to.equal(`Bearer ${KEY}`);
 

@@ -3,7 +3,10 @@ import type { Metric } from '@svc/api';
 import type { KernelAudit } from '@svc/platform/audit/audit-notes';
 import type { PlatformParts } from '../parts.js';
 
-type Parts = Pick<PlatformParts, 'http' | 'storage' | 'streams'> & { readonly audit: Pick<KernelAudit, 'failures'> };
+type Parts = Pick<PlatformParts, 'http' | 'storage' | 'streams'> & {
+  readonly audit: Pick<KernelAudit, 'failures'>;
+  readonly events: { readonly dropped: number };
+};
 
 const gauge = (name: string, help: string, value: number): Metric => ({ name, help, type: 'gauge', value });
 const counter = (name: string, help: string, value: number, labels?: Readonly<Record<string, string>>): Metric => ({ name, help, type: 'counter', value, ...(labels ? { labels } : {}) });
@@ -13,6 +16,7 @@ export const kernelMetrics = (parts: Parts): Metric[] => [
   ...streamMetrics(parts),
   ...storageMetrics(parts),
   counter('svc_audit_failures_total', 'Audit entries that could not be stored since the start', parts.audit.failures()),
+  counter('svc_events_dropped_total', 'Events that listeners which fell behind have lost since the start', parts.events.dropped),
 ];
 
 const httpMetrics = ({ http }: Parts): Metric[] => {

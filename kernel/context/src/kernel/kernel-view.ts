@@ -14,6 +14,7 @@ import type { InstalledFiles } from '@svc/core';
 
 export interface KernelViewParts extends Pick<PlatformParts, 'http' | 'config' | 'home' | 'log' | 'storage' | 'streams' | 'openDir' | 'bus' | 'members'> {
   readonly audit: Pick<KernelAudit, 'failures'>;
+  readonly events: { readonly dropped: number };
   readonly version: string;
   readonly startedAt: string;
   readonly presetName: string;

@@ -71,6 +71,7 @@ export function assembleKernel(ground: Ground, open: OpenParts, address: Address
     lifecycle,
     installed,
     tools: wiring.tools,
+    events: wiring.events,
     requiredSecurity: () => requiredSecurity(ground.preset.preset, config),
     address: () => address,
     isReady: () => progress.phase() === 'ready',

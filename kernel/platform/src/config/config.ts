@@ -56,6 +56,8 @@ export interface ConfigEdit {
   readonly value: unknown;
   /** Of what the caller had read (`shown`): when the file is another by now, `config_changed_meanwhile`. */
   readonly revision?: string | undefined;
+  /** The owner has just agreed to it. */
+  readonly isConfirmed?: boolean;
 }
 
 export interface ConfigReload {
@@ -252,7 +254,7 @@ const listen = (state: State, section: string, fn: () => void): Disposable => {
 const change = async (options: ConfigOptions, state: State, claims: SectionClaims, edit: ConfigEdit): Promise<string> => {
   const file = await openForEdit(options.file);
   if (edit.revision !== undefined && edit.revision !== revisionOf(options, file.exists ? file.text : null)) throw configErrors.changed_meanwhile();
-  const edited = await editSetting(editInputOf(options, state, claims, file.text), edit.path, edit.value);
+  const edited = await editSetting(editInputOf(options, state, claims, file.text), edit.path, edit.value, edit.isConfirmed === true);
   if (edited.text !== file.text) await replaceText(file, edited.text);
   return edited.path;
 };

@@ -40,6 +40,12 @@ export const configErrors = defineErrors('config', {
     message: (path: string, why: string) => `${path} cannot be changed by programs: ${why}.`,
     hint: 'Change it in config.toml: `svc config edit`. Keys of providers: `svc providers set-key`; the key of this daemon: `svc key new --write`.',
   },
+  confirmation_needed: {
+    status: 409,
+    retry: false,
+    message: (path: string) => `${path} decides what agents may do without you, so the owner has to confirm that it is turned on.`,
+    hint: 'Nothing was written. Send it again with `confirm`: the `checksum` of GET /api/config/status. `svc approvals on` asks you and does this.',
+  },
   value_secret: {
     status: 400,
     retry: false,

@@ -3,6 +3,7 @@
  *
  * C1  A setting that nobody has, that only a person changes, that the environment holds, or whose value does not fit is refused before anything is written.
  * C2  Of the rest of the file nothing changes (file/toml-edit.ts, E1), and no problem comes up that was not there.
+ * C3  What the owner may turn on needs a confirmation; whatever turns it off or replaces a list stays for the file.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { nearest, isTable, type JsonSchema, SETTING_PATH } from '@svc/api';
@@ -48,21 +49,23 @@ interface Work extends EditInput {
 }
 
 /** The text with `value` at `path`, and the setting's own path; null takes the setting out. Throws errors `config_*`. */
-export const editSetting = async (input: EditInput, path: string, value: unknown): Promise<{ text: string; path: string }> => {
+export const editSetting = async (input: EditInput, path: string, value: unknown, isConfirmed = false): Promise<{ text: string; path: string }> => {
   const aliases = aliasesOf(input.claims);
   const asked = namesOf(path);
   const alias = asked.join('.');
   const target = (Object.hasOwn(aliases, alias) ? aliases[alias] : undefined) ?? asked;
   const schemas = schemasAt(input.claims, target);
-  refuseByHand(target, whyByHand(target, schemas ?? []));
   const parse = await loadToml();
+  const turnsOn = value === true && schemas?.at(-1)?.['x-owner-turns-on'] === true;
+  if (!turnsOn) refuseByHand(target, whyByHand(target, schemas ?? []));
   const work: Work = { ...input, parse, aliases, tree: treeOf(input.text, parse) };
   const former = at(work.tree, spelling(work, target));
+  if (turnsOn) refuseUnconfirmed(target, schemas, former, isConfirmed);
   if (schemas === undefined && (value !== null || former === undefined)) throw unknownSetting(work, target);
   refuseHeld(work, target, schemas?.at(-1));
   const edits = editsOf(target, former, value === null ? undefined : value);
   if (edits.length > MAX_EDITS) throw configErrors.too_many_changes(target.join('.'), edits.length, MAX_EDITS);
-  for (const edit of edits) refuseValue(work, edit);
+  if (!turnsOn) for (const edit of edits) refuseValue(work, edit);
   const edited = edits.reduce((text, edit) => editToml(text, spelling(work, edit.path), edit.value, parse), input.text);
   if (edited !== input.text) await refuseWorse(work, target, edited);
   return { text: edited, path: target.join('.') };
@@ -77,6 +80,12 @@ const namesOf = (path: string): readonly string[] => {
 
 const refuseByHand = (path: readonly string[], why: string | undefined): void => {
   if (why !== undefined) throw configErrors.by_hand(path.join('.'), why);
+};
+
+/** A list of names says something else than on or off, so only a person replaces it. */
+const refuseUnconfirmed = (path: readonly string[], schemas: readonly JsonSchema[] | undefined, former: unknown, isConfirmed: boolean): void => {
+  if (former !== undefined && typeof former !== 'boolean') refuseByHand(path, whyByHand(path, schemas ?? []));
+  if (!isConfirmed) throw configErrors.confirmation_needed(path.join('.'));
 };
 
 const treeOf = (text: string, parse: ParseToml): Record<string, unknown> => {

@@ -29,7 +29,7 @@ export const createSettingsView = ({ config, claims, file, settings, share, fail
     schema: ({ isPlain = false } = {}) => (isPlain ? plainConfigSchema(allClaims(claims())) : formSchema(allClaims(claims()))),
     exported: async () => exportedSettings((await config.shown()).settings),
     set: async (path, value, options = {}) => {
-      const changed = await config.edit({ path, value, revision: options.revision });
+      const changed = await config.edit({ path, value, revision: options.revision, isConfirmed: options.isConfirmed === true });
       try {
         const applied = await settings.apply(`${changed} was changed`);
         await share(changed, value);

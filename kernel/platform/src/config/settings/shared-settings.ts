@@ -108,7 +108,8 @@ const takeAll = async ({ bus, config, log }: SharedSettingsDeps, rows: readonly 
   for (const { daemon, path, value } of rows) {
     if (daemon === bus.name || isOwn(path)) continue;
     try {
-      await config.edit({ path, value: value === null ? null : JSON.parse(value) });
+      // Whoever changed it there has confirmed it there.
+      await config.edit({ path, value: value === null ? null : JSON.parse(value), isConfirmed: true });
       taken.push(path);
     } catch (cause) {
       log.warn(`${path} was changed at another daemon and cannot be changed here.`, { setting: path, cause });

@@ -1,0 +1,31 @@
+/** What the newest model call of each agent was sent beside its conversation. It is counted when somebody asks: a message pays nothing for it. */
+import type { ToolSchema } from '@svc/ext-llm/contract';
+
+export interface Sent {
+  note(agentId: string, system: string, tools: readonly ToolSchema[]): void;
+  /** Undefined where the agent was asked nothing since the start. */
+  of(agentId: string): { readonly instructionTokens: number; readonly toolTokens: number; readonly tools: number } | undefined;
+}
+
+const MAX_AGENTS = 200;
+const CHARS_PER_TOKEN = 4;
+const tokens = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN);
+
+export const createSent = (): Sent => {
+  const newest = new Map<string, { readonly chars: number; readonly tools: readonly ToolSchema[] }>();
+  return {
+    note: (agentId, system, tools) => {
+      newest.delete(agentId);
+      newest.set(agentId, { chars: system.length, tools });
+      if (newest.size <= MAX_AGENTS) return;
+      for (const oldest of newest.keys()) {
+        newest.delete(oldest);
+        break;
+      }
+    },
+    of: (agentId) => {
+      const found = newest.get(agentId);
+      return found && { instructionTokens: tokens(found.chars), toolTokens: found.tools.length === 0 ? 0 : tokens(JSON.stringify(found.tools).length), tools: found.tools.length };
+    },
+  };
+};
