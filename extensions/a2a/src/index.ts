@@ -1,4 +1,4 @@
-import { defineExtension, openResource } from '@svc/api';
+import { type Actor, defineExtension, openResource } from '@svc/api';
 import { Agents } from '@svc/ext-agents/contract';
 import { Runs } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
@@ -6,6 +6,7 @@ import { a2aTables } from '../migrations/0001_init.js';
 import { commands } from './commands.js';
 import { RemoteAgents, RemoteTasks } from './contract.js';
 import { createRemotes } from './remote.js';
+import { restRoutes } from './official/rest.js';
 import { officialRoutes } from './official/routes.js';
 import { localRoutes, served, showTasks } from './routes.js';
 import { A2aSection } from './shapes.js';
@@ -44,7 +45,8 @@ export default defineExtension({
     const settings = () => ctx.config.get(A2aSection);
     const local = { agents: ctx.services.require(Agents), runs: ctx.services.require(Runs), actors: ctx.actors, settings };
     const { streams, clock, ids, db } = ctx;
-    const official = officialRoutes({ ...local, streams, clock, ids, db, sessions: ctx.services.require(Sessions), served: (actor) => served(local, actor) });
+    const deps = { ...local, streams, clock, ids, db, sessions: ctx.services.require(Sessions), served: (actor: Actor) => served(local, actor) };
+    const official = [...officialRoutes(deps), ...restRoutes(deps)];
     ctx.routes.add(...agents.routes, ...tasks.routes, ...localRoutes(local), ...official);
     ctx.tools.add(askRemote(remotes));
     ctx.timers.every('prune-remote-tasks', PRUNE_MS, () => remotes.prune());

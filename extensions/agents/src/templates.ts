@@ -8,8 +8,10 @@ export const Template = Type.Object({
 });
 export type Template = Plain<typeof Template>;
 
-export const Templates = defineService('templates', '1.0.0', {
+export const Templates = defineService('templates', '1.1.0', {
   /** Undefined where there is none of that name. The text is as it was written: whoever spawns from it validates it. Throws `templates_too_large`, `templates_unreadable`. */
   find: method([Type.String()], Type.Union([Template, Type.Undefined()]), { what: 'reads the templates of agents' }),
+  /** Those that can be used, by name. */
+  list: method([], Type.Array(Type.Object({ name: Type.String(), description: Type.String(), systemPrompt: Type.String() })), { what: 'reads the templates of agents' }),
 });
 export type TemplatesService = Service<typeof Templates>;

@@ -18,9 +18,11 @@ export const Answer = Type.Object({
   suspend: Type.Optional(Type.Object({ reason: Type.String(), wakeKey: Type.String(), until: Type.Optional(Type.String()), data: Type.Optional(Type.Unknown()) })),
 });
 
-export const Approvals = defineService('approvals', '1.1.0', {
+export const Approvals = defineService('approvals', '1.2.0', {
   /** How many requests wait that the actor may decide. */
   waiting: method([Actor], Type.Integer(), { what: 'counts requests that wait for you' }),
+  /** What a person is asked in a chat; undefined where the request is decided, or is another person's. */
+  question: method([Actor, Type.String({ description: 'The id of the request' })], Type.Union([Type.String(), Type.Undefined()]), { what: 'reads requests that wait for you' }),
   /** Lets a call wait for a person, as a rule of [approval] would. Ask again after each wake: a call has one request, and what was decided or remembered holds. */
   ask: method([ToolRequest, Type.String({ description: 'What the person is asked' })], Answer),
   /** Whether this person has set up an authenticator and confirmed it. */

@@ -15,7 +15,9 @@ import { askFor, type AskingDeps, createAsking } from './requests/asking.js';
 import { createRequestStore } from './requests/store.js';
 import { createTimeouts } from './requests/timeouts.js';
 import { createReviews } from './review/reviews.js';
+import { questionOf } from './requests/in-words.js';
 import { requestRoutes } from './routes/request-routes.js';
+import { approvalSlashCommands } from './slash-commands.js';
 import { totpRoutes } from './routes/totp-routes.js';
 import { createTotpStore } from './totp/store.js';
 import { createTotp } from './totp/totp.js';
@@ -67,20 +69,19 @@ export default defineExtension({
       ask: async (request, why) => (await askFor(asking, request, why)) ?? {},
       hasAuthenticator: async (actor) => (await totp.status(actor)).confirmed,
       useCode: (actor, code) => totp.use(actor, code),
+      question: async (actor, id) => {
+        const row = await store.find(actor, id);
+        return row?.state === 'pending' ? questionOf(row) : undefined;
+      },
       waiting: async (actor) => (await store.list(actor, { state: 'pending' }, { limit: 1, offset: 0 })).total,
     });
     ctx.hooks.tap(ToolStart, createAsShown({ store, tools, agents, settings }));
+    const deciding = { ctx, clock, ids, store, timeouts, totp, needsCode, remembersSession: () => settings().cache_approvals_per_session };
+    ctx.slashCommands.add(...approvalSlashCommands(deciding));
     ctx.routes.add(
       ...requestRoutes({
-        ctx,
-        clock,
-        ids,
-        store,
-        timeouts,
-        totp,
+        ...deciding,
         agents,
-        needsCode,
-        remembersSession: () => settings().cache_approvals_per_session,
         isAsking: () => isInUse(settings()),
         timeoutSecs: () => settings().timeout_secs,
       }),

@@ -1,6 +1,7 @@
 /** What model calls used and cost, by day, model and agent, and what agents may spend. */
 import './usage/usage.css';
 import {
+  address,
   addressOf,
   Badge,
   Button,
@@ -15,6 +16,8 @@ import {
   PanelBody,
   PanelHead,
   Section,
+  Select,
+  setQuery,
   Shown,
   Stat,
   Stats,
@@ -34,19 +37,26 @@ type ModelUsage = OutputOf<'listUsageByModel'>['models'][number];
 type RatingCount = OutputOf<'listRatings'>['ratings'][number];
 type AgentSpending = OutputOf<'listAgentBudgets'>[number];
 
-const DAYS = 30;
+/** What may be looked back at, in days; the first is for who chose nothing. */
+const RANGES = [30, 7, 90, 365];
 const TONES: Readonly<Record<Budget['status'], Tone>> = { ok: 'good', warning: 'warn', exceeded: 'bad' };
 
 const Usage = () => {
   const budget = useLoaded('budget', (signal) => daemon.call('getBudget', {}, { signal }));
   const today = useLoaded('usage of today', (signal) => daemon.call('getUsage', { period: 'day' }, { signal }));
-  const days = useLoaded('usage by day', (signal) => daemon.call('listUsageByDay', { days: DAYS }, { signal }));
-  const models = useLoaded('usage by model', (signal) => daemon.call('listUsageByModel', { period: 'month' }, { signal }));
+  const range = rangeOf(address.value.query.days);
+  const { agent } = address.value.query;
+  const shown = { days: range, ...(agent === undefined ? {} : { agent_id: agent }) };
+  const key = `${range} ${agent ?? ''}`;
+  const days = useLoaded(`usage by day ${key}`, (signal) => daemon.call('listUsageByDay', shown, { signal }));
+  const models = useLoaded(`usage by model ${key}`, (signal) => daemon.call('listUsageByModel', shown, { signal }));
+  const ofAgent = useLoaded(`budget of ${agent ?? ''}`, (signal) => (agent === undefined ? Promise.resolve(undefined) : daemon.call('getAgentBudget', { id: agent }, { signal })));
   const agents = useLoaded('spending of agents', (signal) => daemon.call('listAgentBudgets', {}, { signal }));
-  const ratings = useLoaded('ratings', (signal) => daemon.call('listRatings', { days: DAYS }, { signal }));
+  const ratings = useLoaded(`ratings ${range}`, (signal) => daemon.call('listRatings', { days: range }, { signal }));
+  const rated = (ratings.data?.ratings ?? []).filter(({ agent_id: id }) => agent === undefined || id === agent);
   const [isEditing, setEditing] = useState(false);
   const reload = (): void => {
-    for (const one of [budget, today, days, models, agents, ratings]) one.reload();
+    for (const one of [budget, today, days, models, ofAgent, agents, ratings]) one.reload();
   };
   useFresh(reload, ['run', 'agent', 'config']);
   return (
@@ -65,17 +75,23 @@ const Usage = () => {
       />
       <PanelBody>
         <Shown of={budget}>{(now) => <Figures budget={now} tokens={today.data} />}</Shown>
+        <div class="usage-range" role="group" aria-label={t('range')}>
+          <Select label={t('range')} value={String(range)} options={rangeOptions()} onValue={(chosen) => setQuery({ days: chosen === String(RANGES[0]) ? undefined : chosen })} />
+          <Select label={t('of_agent')} value={agent ?? ''} options={agentOptions(agents.data ?? [], agent)} onValue={(chosen) => setQuery({ agent: chosen === '' ? undefined : chosen })} />
+        </div>
         <Section title={t('days')}>
-          <Shown of={days}>{({ days: shown }) => (shown.some(({ calls }) => calls > 0) ? <DayChart days={shown} /> : <NoCalls />)}</Shown>
+          <Shown of={days}>
+            {({ days: drawn }) => (drawn.some(({ calls }) => calls > 0) ? <DayChart days={drawn} limit={(agent === undefined ? budget.data : ofAgent.data)?.daily_limit_usd ?? 0} /> : <NoCalls />)}
+          </Shown>
         </Section>
         {(models.data?.models.length ?? 0) > 0 && (
           <Section title={t('models')}>
             <Table label={t('models_table')} columns={modelColumns()} rows={models.data?.models ?? []} keyOf={({ provider, model }) => `${provider}/${model}`} />
           </Section>
         )}
-        {(ratings.data?.ratings.length ?? 0) > 0 && (
+        {rated.length > 0 && (
           <Section title={t('ratings')}>
-            <Table label={t('ratings_table')} columns={ratingColumns()} rows={ratings.data?.ratings ?? []} keyOf={({ agent_id: id, model }) => `${id} ${model}`} />
+            <Table label={t('ratings_table')} columns={ratingColumns()} rows={rated} keyOf={({ agent_id: id, model }) => `${id} ${model}`} />
           </Section>
         )}
         <Section title={t('agents')}>
@@ -85,6 +101,17 @@ const Usage = () => {
       {isEditing && budget.data && <LimitsForm limits={budget.data} onClose={() => setEditing(false)} onSaved={reload} />}
     </>
   );
+};
+
+const rangeOf = (text: string | undefined): number => RANGES.find((days) => String(days) === text) ?? RANGES[0] ?? 1;
+
+const rangeOptions = () => RANGES.toSorted((a, b) => a - b).map((days) => ({ value: String(days), label: t('last_days', { count: count(days) }) }));
+
+/** One that the address names stands there too when it has cost nothing yet. */
+const agentOptions = (rows: readonly AgentSpending[], chosen: string | undefined) => {
+  const known = rows.map(({ agent_id: value, agent_name: name }) => ({ value, label: name ?? t('deleted') }));
+  const isMissing = chosen !== undefined && known.every(({ value }) => value !== chosen);
+  return [{ value: '', label: t('all_agents') }, ...known, ...(isMissing ? [{ value: chosen, label: chosen }] : [])];
 };
 
 const NoCalls = () => (

@@ -1,5 +1,5 @@
 /** What was used, what it cost, and how much it may. */
-import { type Clock, isUuid, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, timelineOf, TimelinePeriod, Type, Uuid } from '@svc/api';
+import { type Clock, isUuid, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, type Static, timelineOf, TimelinePeriod, Type, Uuid } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
 import { budgetErrors } from './errors.js';
@@ -39,6 +39,17 @@ const agentOf = async ({ agents }: Pick<BudgetDeps, 'agents'>, actor: Parameters
   const agent = await agents.find(actor, idOrName);
   if (!agent) throw isUuid(idOrName) ? budgetErrors.agent_not_found(idOrName) : budgetErrors.agent_unknown(idOrName);
   return agent;
+};
+
+const ModelsQuery = Type.Object({
+  period: Type.Optional(OneOf(USAGE_PERIODS)),
+  days: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_DAYS, description: 'The last days in UTC, as in /api/usage/daily' })),
+  agent_id: Type.Optional(Uuid),
+});
+
+const sinceOf = ({ period, days }: Static<typeof ModelsQuery>, now: number): string => {
+  if (days !== undefined) return `${lastDays(days, now)[0]}T00:00:00.000Z`;
+  return period === undefined ? EVER : periodBegan(period, now);
 };
 
 export const usageRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
@@ -92,12 +103,12 @@ export const usageRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
     method: 'GET',
     path: '/api/usage/by-model',
     summary: 'List usage by model',
-    description: 'The model that cost most comes first. Without `period`, all calls count.',
+    description: 'The model that cost most comes first. Without `period` and `days`, all calls count; with both, those of `days`. With `agent_id`, the calls of this agent alone.',
     cost: 3,
-    query: Type.Object({ period: Type.Optional(OneOf(USAGE_PERIODS)) }),
+    query: ModelsQuery,
     responses: { 200: Type.Object({ models: Type.Array(ModelUsage), total: Type.Integer() }) },
-    handler: async ({ actor, query: { period } }) => {
-      const groups = await llm.report(actor, { since: period === undefined ? EVER : periodBegan(period, clock.now()), by: 'model' });
+    handler: async ({ actor, query }) => {
+      const groups = await llm.report(actor, { since: sinceOf(query, clock.now()), by: 'model', ...(query.agent_id === undefined ? {} : { agentId: query.agent_id }) });
       const models = groups.map(({ provider = '', model = '', inputTokens, outputTokens, costMicros, requests }) => ({
         provider,
         model,

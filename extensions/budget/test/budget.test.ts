@@ -52,6 +52,9 @@ describe('usage and budgets', function () {
     expect((await read('/api/usage/by-model?period=month', bob)).models).to.deep.equal([
       { provider: 'openai', model: 'gpt-5-mini', input_tokens: 1_000, output_tokens: 100, cost_usd: CALL_USD, request_count: 1 },
     ]);
+    const modelCalls = async (query: string, http = owner) => (await read(`/api/usage/by-model?${query}`, http)).models.map(({ request_count }: { request_count: number }) => request_count);
+    expect([await modelCalls('days=1'), await modelCalls(`days=7&agent_id=${his}`), await modelCalls(`days=7&agent_id=${his}`, alice)]).to.deep.equal([[3], [1], []]);
+    expect((await of(owner).get('/api/usage/by-model?days=0')).status).to.equal(400);
     const { days, today_cost_usd, first_event_date } = await read('/api/usage/daily?days=3', alice);
     expect(days.map(({ calls }: { calls: number }) => calls)).to.deep.equal([0, 0, 2]);
     expect([today_cost_usd, first_event_date]).to.deep.equal([2 * CALL_USD, days[2].date]);
@@ -198,6 +201,22 @@ describe('usage and budgets', function () {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('of $5.00').waitFor();
     expect(await read('/api/budget')).to.include({ daily_limit_usd: 5, idle_limit_usd: 2.5 });
+    // The limit is a line of the chart of costs, and one range and one agent hold for all that is shown.
+    await page.getByText('Limit of a day').waitFor();
+    await page.getByRole('combobox', { name: 'Time range' }).selectOption('Last 7 days');
+    await page.getByRole('combobox', { name: 'Agent' }).selectOption('on the page');
+    expect(new URL(page.url()).hash)
+      .to.match(/days=7/)
+      .and.match(/agent=[0-9a-f-]{36}/);
+    await page.getByText('Limit of a day').waitFor({ state: 'detached' });
+    const calls = page
+      .getByRole('region', { name: 'Usage by model' })
+      .getByRole('row', { name: /gpt-5-mini/ })
+      .getByRole('cell')
+      .last();
+    await calls.filter({ hasText: /^1$/ }).waitFor();
+    await page.reload();
+    await calls.filter({ hasText: /^1$/ }).waitFor();
     expect(mistakes).to.deep.equal([]);
   });
 });

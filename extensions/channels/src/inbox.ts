@@ -257,8 +257,14 @@ interface InChat {
   readonly isGroup: boolean;
 }
 
+/** In groups, platforms write the bot behind a command. */
+const OF_BOT = /^(\/\p{L}[\w-]*)@\S+/u;
+const DECISION = /^\/(approve|deny)(@\S+)?(\s|$)/i;
+const ONLY_PEOPLE = 'Only a person who is linked decides that. If you have a login at my svc, write /link to me in a private chat.';
+
 /** The few commands of a chat: they change nothing but the chat, and who its sender is. Undefined for any other text. */
 const commanded = async (deps: InboxDeps, on: InChat): Promise<string | undefined> => {
+  if (!on.person && DECISION.test(on.row.message)) return ONLY_PEOPLE;
   const [, word = '', rest = ''] = /^\/(start|help|new|link|unlink)(?:@\S+)?(?:\s+(\S+))?\s*$/i.exec(on.row.message) ?? [];
   const name = word.toLowerCase();
   if (name === 'link') return linking(deps, on);
@@ -304,7 +310,7 @@ const ask = async (deps: InboxDeps, { run, row, agent, chat, person }: Asking): 
   const draft = {
     agentId: agent.id,
     sessionId,
-    parts: [{ type: 'text' as const, text: row.message }],
+    parts: [{ type: 'text' as const, text: person ? row.message.replace(OF_BOT, '$1') : row.message }],
     door: 'internal' as const,
     cause: { kind: 'channel' as const, id: row.channel },
     via: { channel: row.channel, chat: row.chat, ...(row.sender === null ? {} : { sender: row.sender }) },
@@ -383,7 +389,7 @@ const filesOf = async ({ sessions, actors, log }: InboxDeps, row: DeliveryRow, r
 
 const fileKey = (row: DeliveryRow, file: ToolFile): string => `file:${row.id}:${file.id}`;
 
-const answer = async ({ outbox }: InboxDeps, row: DeliveryRow, key: string, text: string, file?: ToolFile): Promise<string> => {
+export const answer = async ({ outbox }: Pick<InboxDeps, 'outbox'>, row: DeliveryRow, key: string, text: string, file?: ToolFile): Promise<string> => {
   const { reply } = JSON.parse(row.facts) as Facts; // written by `receive`
   return outbox.send(row.owner_id, {
     channel: row.channel,

@@ -1,5 +1,6 @@
 import { defineExtension, DoctorCheck, HttpAuthorize, isUuid, openResource } from '@svc/api';
 import { Agents } from '@svc/ext-agents/contract';
+import { ApprovalRequested, Approvals } from '@svc/ext-approvals/contract';
 import { Auth } from '@svc/ext-auth/contract';
 import { NoticesServed } from '@svc/ext-notices/contract';
 import { createRunEnds, RunEnded, Runs, Uploads } from '@svc/ext-runs/contract';
@@ -20,6 +21,7 @@ import { createInbox, type Inbox } from './inbox.js';
 import { createLinks } from './links.js';
 import { Deliveries, Senders } from './lists.js';
 import { assertConfigured, createOutbox } from './outbox.js';
+import { askInChat } from './questions.js';
 import { bindingRoutes } from './routes/bindings.js';
 import { channelRoutes } from './routes/channels.js';
 import { createChannelRows } from './rows.js';
@@ -85,6 +87,8 @@ export default defineExtension({
       sessions: ctx.services.require(Sessions),
       ends: createRunEnds((ended) => events.on(RunEnded, ended), log, 'An answer was not sent at the end of its run; svc looks again within half a minute.'),
     });
+    const approvals = ctx.services.optional(Approvals);
+    events.on(ApprovalRequested, (asked) => askInChat({ db, journal, actors, accounts, links, outbox, approvals }, asked));
     const rows = createChannelRows({ db, clock, secrets: ctx.secrets, accounts, supervisor, adapters: ADAPTERS });
     const senderList = openResource(Senders, {
       list: async ({ actor }) => (await senders.list(actor)).map(shownSender),

@@ -27,7 +27,7 @@ describe('a slash command', () => {
     const names = body.commands.map(({ name }: { name: string }) => name);
     expect(body.total).to.equal(names.length);
     const listed =
-      'help new reboot reset sessions compact context usage think btw model models providers stop queue status budget agents agent forget memory remember link unlink clear verbose exit skill-writing';
+      'help new reboot reset sessions compact context usage think btw model models providers stop queue status budget agents agent approve deny prompt forget memory remember link unlink clear verbose exit skill-writing';
     expect(names.join(' ')).to.equal(listed);
     for (const name of ['usage', '/usage', '%2FUSAGE', 'Usage'].map((one) => (one.startsWith('/') ? encodeURIComponent(one) : one)))
       expect((await svc.http.expect(200, 'GET', `/api/commands/${name}`)).body, name).to.include({

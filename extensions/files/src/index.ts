@@ -5,7 +5,7 @@ import { uploads as uploadTables } from '../migrations/0001_uploads.js';
 import { createAttachments, removePlaced } from './attachments/attachments.js';
 import { PdfText } from './workers/pdf-worker.js';
 import { MaxUploadSetting, UploadsSection } from './config.js';
-import { FilesChanged } from './contract.js';
+import { FilesChanged, Workspaces } from './contract.js';
 import * as contract from './contract.js';
 import { uploadRoutes } from './routes/upload-routes.js';
 import { workspaceRoutes } from './routes/workspace-routes.js';
@@ -13,6 +13,7 @@ import { BlobRows, OrphanRows, UploadRows } from './tables.js';
 import { createUploads } from './uploads/service.js';
 import { createIdentityTexts } from './workspace/identity-texts.js';
 import { createFilesService } from './workspace/service.js';
+import { servedWorkspaces } from './workspace/served.js';
 
 const SWEEP_EVERY_MS = 600_000;
 /** Not at the start itself, which has enough to do. */
@@ -37,14 +38,9 @@ export default defineExtension({
       return typeof said === 'string' ? joined(system, said) : said.then((text) => joined(system, text));
     });
     const notify = (change: FilesChanged): void => ctx.events.publish(FilesChanged, change);
-    ctx.routes.add(
-      ...workspaceRoutes(
-        agents,
-        createFilesService(workspaces, (agentId) => identity.forget(agentId)),
-        notify,
-      ),
-      ...uploadRoutes(agents, uploads, notify),
-    );
+    const files = createFilesService(workspaces, (agentId) => identity.forget(agentId));
+    ctx.services.provide(Workspaces, servedWorkspaces(agents, files));
+    ctx.routes.add(...workspaceRoutes(agents, files, notify), ...uploadRoutes(agents, uploads, notify));
     ctx.hooks.tap(StoragePurge, async (subject) => {
       for (const agentId of await agentsOf(ctx.actors, agents, subject)) await removePlaced(workspaces, agentId);
       await uploads.letGoUnnamed();

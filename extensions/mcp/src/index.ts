@@ -1,6 +1,8 @@
-import { createTables, defineExtension, didYouMean, DoctorCheck, type ExtensionContext } from '@svc/api';
-import { AgentReview, Agents } from '@svc/ext-agents/contract';
+import { createTables, defineExtension, didYouMean, DoctorCheck, type ExtensionContext, HttpAuthorize } from '@svc/api';
+import { AgentReview, Agents, Templates } from '@svc/ext-agents/contract';
+import { Workspaces } from '@svc/ext-files/contract';
 import { Runs, Uploads } from '@svc/ext-runs/contract';
+import { Sessions } from '@svc/ext-sessions/contract';
 import { Tools } from '@svc/ext-tools/contract';
 import { suspicionsOf } from '@svc/ext-taint/contract';
 import { createCatalog } from './catalog/catalog.js';
@@ -10,6 +12,7 @@ import { commands, commandWords } from './commands.js';
 import { McpSection, McpServersSetting } from './config.js';
 import * as contract from './contract.js';
 import { findingsOf } from './doctor.js';
+import { promptCommand } from './prompt-command.js';
 import { agentServerRoutes } from './routes/agent-routes.js';
 import { catalogRoutes } from './routes/catalog-routes.js';
 import { serverRoutes } from './routes/server-routes.js';
@@ -43,6 +46,10 @@ export default defineExtension({
     const runs = ctx.services.optional(Runs);
     const tools = ctx.services.optional(Tools);
     const uploads = ctx.services.optional(Uploads);
+    const sessions = ctx.services.optional(Sessions);
+    const workspaces = ctx.services.optional(Workspaces);
+    const templates = ctx.services.optional(Templates);
+    const authorize = ctx.hooks.use(HttpAuthorize);
     const store = createServerStore(ctx);
     const signIns = createSignIns({ ...pickOf(ctx), store: createSignInStore(ctx) });
     const launch: LaunchDeps = { ctx, given: (name) => servers.given(name), access: (spec) => signIns.access(spec) };
@@ -67,9 +74,14 @@ export default defineExtension({
         runs: () => runs.value,
         uploads: () => uploads.value,
         tools: () => tools.value,
+        sessions: () => sessions.value,
+        workspaces: () => workspaces.value,
+        templates: () => templates.value,
+        may: async (actor, routeId, permission) => (await authorize.call({ actor, method: 'GET', routeId, permission })) === undefined,
         publicTools: () => ctx.config.get(McpSection).public_tools,
       }),
     );
+    ctx.slashCommands.add(promptCommand({ agents, servers, runs, uploads, log: ctx.log }));
     ctx.hooks.tap(DoctorCheck, () => findingsOf(servers, catalog));
     ctx.hooks.tap(AgentReview, ({ manifest: { mcp_servers: wanted = [] } }) =>
       wanted.filter((name) => name !== '*' && !servers.find(name)).map((name) => `mcp_servers names "${name}", but there is no such MCP server now.`),

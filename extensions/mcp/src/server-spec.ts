@@ -5,6 +5,7 @@
  * E2  A shell is no command of a server, and no address leads to cloud metadata: both are refused when a server is added.
  */
 import { parsedUrl, type Plain, Type } from '@svc/api';
+import { CompatTransport, faultOfCompat } from './compat-spec.js';
 import { mcpErrors } from './errors.js';
 
 const closed = { additionalProperties: false };
@@ -33,8 +34,12 @@ export const Transport = Type.Union(
     ),
     Type.Object({ type: Type.Literal('http'), url: Url }, closed),
     Type.Object({ type: Type.Literal('sse'), url: Url }, closed),
+    CompatTransport,
   ],
-  { description: 'How it is reached: a program that svc starts (`stdio`, with `command` and `args`), or an address (`http`, or the older `sse`, with `url`)' },
+  {
+    description:
+      'How it is reached: a program that svc starts (`stdio`, with `command` and `args`), or an address (`http`, or the older `sse`, with `url`), or an HTTP service that knows no MCP (`http_compat`, with `base_url` and `tools`)',
+  },
 );
 export type Transport = Plain<typeof Transport>;
 
@@ -120,7 +125,8 @@ const SHELLS = new Set(['sh', 'bash', 'zsh', 'dash', 'ash', 'ksh', 'mksh', 'csh'
 const METADATA = /^(169\.254\.\d+\.\d+|100\.100\.100\.200|metadata\.google\.internal|metadata\.aws\.internal|instance-data|\[?fd00:ec2::254\]?)$/i;
 
 /** Splits names from values. Throws `mcp_bad_spec`. */
-export const readEntry = (entry: ServerEntry): { readonly spec: ServerSpec; readonly given: GivenValues } => {
+export const readEntry = (written: ServerEntry): { readonly spec: ServerSpec; readonly given: GivenValues } => {
+  const entry = withoutHeaderValues(written);
   const { name, transport, timeout_secs = DEFAULT_TIMEOUT_SECS, env = [], headers = [], enabled = true, template_id, sandbox, oauth } = entry;
   if (!new RegExp(SERVER_NAME).test(name)) throw mcpErrors.bad_spec(`the name ${JSON.stringify(name.slice(0, 100))} has other characters than letters, digits, ".", "_" and "-"`);
   checkTransport(transport);
@@ -145,6 +151,27 @@ export const readEntry = (entry: ServerEntry): { readonly spec: ServerSpec; read
   };
 };
 
+/** The values of an HTTP service's own headers go the way of all headers. */
+const withoutHeaderValues = (entry: ServerEntry): ServerEntry => {
+  const { transport, headers = [], env = [] } = entry;
+  if (transport.type !== 'http_compat') return entry;
+  const fault = faultOfCompat(transport);
+  if (fault !== undefined) throw mcpErrors.bad_spec(fault);
+  const { headers: own = [], ...rest } = transport;
+  return {
+    ...entry,
+    transport: { ...rest, headers: own.map(({ name, value_env }) => ({ name, ...(value_env === undefined ? {} : { value_env }) })) },
+    headers: [...headers, ...own.flatMap(({ name, value, value_env }) => (value_env === undefined ? [value === undefined ? name : `${name}:${value}`] : []))],
+    env: [...env, ...own.flatMap(({ value_env }) => (value_env === undefined ? [] : [value_env]))],
+  };
+};
+
+/** Undefined for a program. */
+export const addressOf = (transport: Transport): string | undefined => {
+  if (transport.type === 'stdio') return undefined;
+  return transport.type === 'http_compat' ? transport.base_url : transport.url;
+};
+
 const split = (text: string, at: string): [string, string | undefined] => {
   const index = text.indexOf(at);
   return index < 0 ? [text, undefined] : [text.slice(0, index), text.slice(index + 1)];
@@ -160,15 +187,17 @@ const checkTransport = (transport: Transport): void => {
     if (/\s/.test(transport.command) && !ABSOLUTE_LIKE.test(transport.command)) throw mcpErrors.bad_spec(`"command" is one program; put its arguments into "args"`);
     return;
   }
-  const url = parsedUrl(transport.url);
-  if (!url || url.hostname === '') throw mcpErrors.bad_spec('"url" is not an address');
-  if (url.username !== '' || url.password !== '') throw mcpErrors.bad_spec('"url" contains a user name or password; send an Authorization header in "headers"');
+  const key = transport.type === 'http_compat' ? '"base_url"' : '"url"';
+  const url = parsedUrl(addressOf(transport) ?? '');
+  if (!url || url.hostname === '') throw mcpErrors.bad_spec(`${key} is not an address`);
+  if (url.username !== '' || url.password !== '') throw mcpErrors.bad_spec(`${key} contains a user name or password; send an Authorization header in "headers"`);
   if (METADATA.test(url.hostname)) throw mcpErrors.bad_spec(`${url.hostname} serves credentials of cloud machines, and no server there is ever connected`);
 };
 
 const checkOAuth = (transport: Transport, oauth: ServerEntry['oauth']): void => {
   if (!oauth) return;
   if (transport.type === 'stdio') throw mcpErrors.bad_spec('"oauth" is for servers with an address; a program signs in by itself');
+  if (transport.type === 'http_compat') throw mcpErrors.bad_spec('"oauth" is for servers that speak MCP; send an Authorization header in "headers"');
   if ((oauth.auth_url === undefined) !== (oauth.token_url === undefined)) throw mcpErrors.bad_spec('"oauth" needs "auth_url" and "token_url" together');
   if (oauth.client_secret_env !== undefined && oauth.client_id === undefined) throw mcpErrors.bad_spec('"client_secret_env" needs "client_id"');
   for (const text of [oauth.auth_url, oauth.token_url]) {
@@ -200,7 +229,8 @@ const flatTransport = (type: string | undefined, { command, args, url }: Pick<Se
     if (command === undefined) throw mcpErrors.bad_spec('a server of the transport stdio needs "command"');
     return { type: 'stdio', command, ...(args ? { args: [...args] } : {}) };
   }
-  if (kind !== 'http' && kind !== 'sse') throw mcpErrors.bad_spec(`the transport "${kind}" is none of stdio, http and sse`);
+  if (kind === 'http_compat') throw mcpErrors.bad_spec('a server of the transport http_compat needs {"transport": {"type": "http_compat", "base_url": "…", "tools": []}}');
+  if (kind !== 'http' && kind !== 'sse') throw mcpErrors.bad_spec(`the transport "${kind}" is none of stdio, http, sse and http_compat`);
   if (url === undefined) throw mcpErrors.bad_spec(`a server of the transport ${kind} needs "url"`);
   return { type: kind, url };
 };

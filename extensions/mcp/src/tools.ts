@@ -9,6 +9,7 @@ import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/client'
 import { type AnyTool, type Disposable, isSvcError, type OptionalHandle, type ToolCall, type ToolFile, toolNames, type ToolOutput } from '@svc/api';
 import type { UploadsService } from '@svc/ext-runs/contract';
 import type { LiveServer } from './client/live-server.js';
+import { resourceQuestion } from './client/server-resources.js';
 import type { ServerTool } from './client/server-tools.js';
 
 /** Beyond the time of the server itself, which is what counts. */
@@ -78,7 +79,8 @@ const asTool = ({ server: serverNamed, uploads }: ToolOfferDeps, name: string, s
   run: async (args, call) => {
     const live = serverNamed(server);
     if (!live) return { content: `The MCP server ${server} was removed.`, isError: true };
-    const result = await live.call(tool.name, args as Readonly<Record<string, unknown>>, { signal: call.signal });
+    const given = args as Readonly<Record<string, unknown>>;
+    const result = tool.serves ? await live.ask(resourceQuestion(tool.serves, given), { signal: call.signal }) : await live.call(tool.name, given, { signal: call.signal });
     return outputOf(result, uploads.value, call, `${server}-${tool.name}`);
   },
 });

@@ -1,6 +1,6 @@
 /** The conformance suite of the protocol's makers, against the daemon as a server and as a client. */
 import { spawn } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
@@ -58,6 +58,9 @@ describe('conformance to MCP', function () {
       extra: [suiteFixtures],
     });
     await uploadFixtures(kernel);
+    // A prompt is a template of an agent.
+    await mkdir(join(kernel.home, 'templates'), { recursive: true });
+    await writeFile(join(kernel.home, 'templates', 'test_simple_prompt.toml'), 'name = "simple"\ndescription = "A prompt"\n[model]\nsystem_prompt = "This is a simple prompt for testing."\n');
   });
   after(async () => {
     await stopTestKernels();

@@ -179,16 +179,31 @@ describe('MCP servers', function () {
   it('L1 hold up nobody while they never answer, and are gone when they are removed', async () => {
     const since = Date.now();
     const adding = add({ name: 'silent', transport: odd('silent') });
+    void svc.http.post('/api/mcp/servers', { name: 'late', transport: odd('late') });
     await until(async () => (await svc.http.get('/api/mcp/servers/silent')).body.stderr?.length === 1);
     const [, pid = ''] = /^pid (\d+)$/.exec((await get('silent')).stderr[0]) ?? [];
     expect((await invoke('mcp_memory_read_graph', {})).status).to.equal(200);
     const { body } = await adding;
     expect([body.state, body.tools_count]).to.deep.equal(['connecting', 0]);
     expect(Date.now() - since).to.be.within(9_000, 20_000);
+    // The client gives up its first question after ten seconds; the program stays, and is asked the older one.
+    await new Promise((done) => setTimeout(done, Math.max(0, since + 12_500 - Date.now())));
+    const { status, stderr } = await get('silent');
+    expect([status, stderr]).to.deep.equal(['connecting', [`pid ${pid}`]]);
     expect(existsSync(`/proc/${pid}`)).to.equal(true);
+    const late = await get('late');
+    expect([late.status, late.stderr.length, late.tools_count]).to.deep.equal(['connected', 1, 1]);
+    await svc.http.expect(200, 'DELETE', '/api/mcp/servers/late');
     await svc.http.expect(200, 'DELETE', '/api/mcp/servers/silent');
     await until(() => !existsSync(`/proc/${pid}`));
     expect((await svc.http.get('/api/mcp/servers/silent')).status).to.equal(404);
+  });
+
+  it('L1 are begun with the older handshake where their program ends at a newer question', async () => {
+    await add({ name: 'strict', transport: odd('strict') });
+    await stateOf('strict', 'connected');
+    expect((await invoke('mcp_strict_echo', { text: 'hello' })).body.content).to.equal('echo: hello');
+    await svc.http.expect(200, 'DELETE', '/api/mcp/servers/strict');
   });
 
   it('P1 P2 flood with lines, notifications and errors, and still answer the call', async () => {

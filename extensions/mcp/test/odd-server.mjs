@@ -19,7 +19,7 @@ if (way === 'dies') {
   process.exit(3);
 }
 // For whoever looks whether it is still there.
-if (way === 'silent') process.stderr.write(`pid ${process.pid}\n`);
+if (way === 'silent' || way === 'late') process.stderr.write(`pid ${process.pid}\n`);
 if (way === 'stubborn') {
   // Its own name for each start; it does not end with its input.
   appendFileSync(process.argv[3], `${process.pid}\n`);
@@ -27,10 +27,15 @@ if (way === 'stubborn') {
 }
 const send = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
 if (way === 'noisy') process.stdout.write('Starting the server...\n');
+let isBegun = false;
 let tools = TOOLS[way] ?? TOOLS.plain;
 createInterface({ input: process.stdin }).on('line', (line) => {
   const { id, method, params } = JSON.parse(line);
   if (way === 'silent') return;
+  // Reads on after a pause, as a program that is still being downloaded.
+  if (way === 'late' && method === 'server/discover') return;
+  if (way === 'strict' && method !== 'initialize' && !isBegun) process.exit(4);
+  isBegun ||= method === 'initialize';
   if (method === 'initialize') send({ id, result: { protocolVersion: '2025-06-18', capabilities: { tools: { listChanged: true } }, serverInfo: { name: 'odd', version: '1' } } });
   else if (method === 'tools/list') send({ id, result: { tools } });
   else if (method === 'tools/call') call(id, params);

@@ -188,7 +188,7 @@ export const Memory = defineService('memory', '1.1.0', {
     Type.Object({ entries: Type.Integer(), keys: Type.Array(Type.String()), newest: Type.Array(Type.String()) }),
     { what: 'reads what your agents remember' },
   ),
-  /** Adds entries as POST /api/memory/import takes them; what is there already is not added again. Answers which are new, in their order. Throws `memory_bad_row`. */
+  /** Adds entries as POST /api/memory/agents/{id}/import takes them; of rows with a date, those identical to one that is there are not added again, of others those with a text that is there. Answers which are new, in their order. Throws `memory_bad_row`. */
   add: method([Actor, Type.String({ description: 'Agent id' }), Type.Array(Type.Record(Type.String(), Type.Unknown()))], Type.Array(Type.Boolean()), {
     what: 'adds to what your agents remember',
     changes: true,

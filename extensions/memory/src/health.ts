@@ -15,6 +15,7 @@ export interface Standing {
   readonly entries: number;
   readonly indexed: number;
   readonly embedder: string;
+  /** Named by what [memory] embedding_provider says. */
   readonly error: string | undefined;
   /** Of entries that were looked for by their own text; undefined before the first hour. */
   readonly canary: Canary['standing'];
@@ -26,7 +27,14 @@ export const standingOf = async ({ db, embedding, canary, share }: HealthDeps): 
   const model = await embedding.model().catch(() => undefined);
   const [entries, indexed] = await Promise.all([reader.count('entries', { archived: 0 }), model === undefined ? 0 : reader.count('vectors', { model })]);
   const kind = embedding.kind();
-  return { entries, indexed, embedder: kind === 'none' ? 'none' : (model ?? 'a provider that has not answered yet'), error: embedding.state.error, canary: canary.standing, share: share.standing };
+  return {
+    entries,
+    indexed,
+    embedder: kind === 'none' ? 'none' : (model ?? 'a provider that has not answered yet'),
+    error: embedding.state.error === undefined ? undefined : `the embedder ${embedding.name()}: ${embedding.state.error}`,
+    canary: canary.standing,
+    share: share.standing,
+  };
 };
 
 const textOf = ({ entries, indexed, embedder, error, canary, share }: Standing): string =>

@@ -2,6 +2,7 @@
 import type { Actor } from '@svc/api';
 import { confidenceNow, createEntries, type Entries } from './entries/entries.js';
 import type { EntryRow, MemoryChange } from './contract.js';
+import { linkFacts } from './graph/fact-edges.js';
 import { createGraph, type Graph, type Match } from './graph/graph.js';
 import { createKv, type Kv } from './kv/kv.js';
 import type { MemoryDeps } from './memory-deps.js';
@@ -62,8 +63,14 @@ export const createMemories = (deps: AllDeps): Memories => {
     });
     return [deps.db.upsert('vectors', ['place'], vectors)];
   };
-  const entries = createEntries({ ...deps, vectorsOf });
   const graph = createGraph(deps);
+  const entries = createEntries({
+    ...deps,
+    vectorsOf,
+    linkFacts: async (actor, rows) => {
+      for (const row of rows) await linkFacts(deps, graph, actor, row.agent_id, [row], row.run_id);
+    },
+  });
   return {
     entries,
     graph,

@@ -15,7 +15,8 @@ export const servedMemory = ({ kv, entries, duplicates }: Memories): MemoryServi
     const [{ rows, total }, pairs] = await Promise.all([entries.list(actor, { agentId }, { limit: most, offset: 0 }), kv.list(actor, agentId)]);
     return { entries: total, keys: pairs.slice(0, MAX_KEYS_SHOWN).map(({ key }) => key), newest: rows.map(({ content }) => content) };
   },
-  add: (actor, agentId, rows) => addRows(entries, actor, agentId, rows),
+  // Without a date, a text that is there says nothing new.
+  add: (actor, agentId, rows) => addRows(entries, actor, agentId, rows, rows.some((row) => row.created_at !== undefined) ? 'identical' : 'text'),
   setPairs: (actor, agentId, pairs) => kv.put(actor, agentId, Object.entries(pairs)),
   consolidate: (actor, agentId) => duplicates.consolidate(actor, agentId),
 });

@@ -44,7 +44,7 @@ describe('health of memory', () => {
     const share = createVectorShare();
     share.note(true);
     share.note(false);
-    const health = { db: deps.db, canary, share, embedding: { kind: () => 'built-in', model: async () => 'static/256', state: { error: undefined } } } as unknown as HealthDeps;
+    const health = { db: deps.db, canary, share, embedding: { kind: () => 'built-in', name: () => 'auto', model: async () => 'static/256', state: { error: undefined } } } as unknown as HealthDeps;
     return { asked, canary, health };
   };
 

@@ -64,7 +64,9 @@ describe('memory with embedders of providers', function () {
         .to.match(/last error: /)
         .and.match(reason);
       const { doctor } = (await http.expect(200, 'GET', '/api/health/detail')).body;
-      expect(doctor.find(({ check }: { check: string }) => check === 'memory.index')).to.deep.include({ result: 'warn' });
+      const finding = doctor.find(({ check }: { check: string }) => check === 'memory.index');
+      expect(finding).to.deep.include({ result: 'warn' });
+      expect(finding.message).to.match(/words alone: the embedder openai: ./);
       // It rests: the next search does not wait for it.
       const again = performance.now();
       await search(WORDS);

@@ -243,13 +243,56 @@ describeDaemonOnEngines('memory over HTTP', function (engine) {
       expect((await http.expect(200, 'POST', `/api/memory/agents/${to}/import`, exported)).body).to.deep.include({ imported: 2, skipped: 0, agent_id: to });
       expect((await http.expect(200, 'POST', `/api/memory/agents/${to}/import`, exported.memories)).body).to.deep.include({ imported: 0, skipped: 2 });
       const copy = (await http.expect(200, 'GET', `/api/memory/agents/${to}/export`)).body.memories;
-      const plain = (rows: Array<Record<string, unknown>>) => rows.map(({ source: _source, ...row }) => row);
-      expect(plain(copy)).to.deep.equal(plain(exported.memories));
+      expect(copy).to.deep.equal(exported.memories);
+    });
+
+    it('I1 an import skips identical rows alone: the same text of another day, category or writing is another entry', async () => {
+      const [to, copy] = [await spawn(http, 'diarist'), await spawn(http, 'second-diarist')];
+      const bring = async (into: string, rows: object[]) => (await http.expect(200, 'POST', `/api/memory/agents/${into}/import`, rows)).body;
+      const said = { content: 'The meeting was cancelled', created_at: '2026-01-05T09:00:00.000Z' };
+      const others = [
+        { ...said, created_at: '2026-02-05T09:00:00.000Z' },
+        { ...said, category: 'work' },
+        { ...said, content: 'The MEETING was cancelled' },
+        { ...said, tags: ['work'] },
+        { ...said, confidence: 0.4 },
+        { ...said, metadata: { b: 1, a: [2] } },
+        { ...said, role: 'assistant', source: 'conversation' },
+      ];
+      expect(await bring(to, [said, ...others, said])).to.include({ imported: 8, skipped: 1 });
+      expect(await bring(to, [...others, said])).to.include({ imported: 0, skipped: 8 });
+      // A row that leaves something open is there already, whatever an entry says of it.
+      expect(await bring(to, [{ content: said.content }])).to.include({ imported: 0, skipped: 1 });
+      // What was replaced comes with what replaced it, again and again.
+      const changing = ['Berlin', 'Porto', 'Berlin'].map((city, month) => ({ content: `I live in ${city}`, created_at: `2026-0${month + 3}-01T00:00:00.000Z` }));
+      expect(await bring(to, changing)).to.include({ imported: 3, skipped: 0 });
+      const [page] = [{ content: 'Tag, then publish', source: 'wiki', category: 'wiki', metadata: { topic: 'Release steps' }, created_at: said.created_at }];
+      const outside = { content: 'The shop opens at nine', origin: { labels: ['ExternalNetwork'], source: 'web_fetch shop.example' } };
+      expect(await bring(to, [page, outside])).to.include({ imported: 2 });
+      const exported = (await http.expect(200, 'GET', `/api/memory/agents/${to}/export`)).body.memories;
+      expect(exported).to.have.length(13);
+      expect(await bring(copy, exported)).to.include({ imported: 13, skipped: 0 });
+      expect(await bring(copy, exported)).to.include({ imported: 0, skipped: 13 });
+      const byText = (rows: object[]) => rows.map((row) => JSON.stringify(row)).toSorted();
+      expect(byText((await http.expect(200, 'GET', `/api/memory/agents/${copy}/export`)).body.memories)).to.deep.equal(byText(exported));
+      const { memories } = (await http.expect(200, 'GET', `/api/memory/agents/${copy}/search?q=shop`)).body;
+      expect(memories[0].origin).to.deep.equal(outside.origin);
+      await http.expect(400, 'POST', `/api/memory/agents/${to}/import`, [{ ...outside, origin: { labels: ['Harmless'], source: 'x' } }]);
+      for (const id of [to, copy]) await http.expect(200, 'DELETE', `/api/memory/agents/${id}`);
     });
 
     it('I2 a bad row refuses the whole import, by its index', async () => {
       const to = await spawn(http, 'strict');
-      for (const bad of [{}, { content: '' }, { content: 'x', level: 'galaxy' }, { content: 'x', confidence: 7 }, { content: 'x', created_at: 'soon' }, 'text', null]) {
+      for (const bad of [
+        {},
+        { content: '' },
+        { content: 'x', level: 'galaxy' },
+        { content: 'x', confidence: 7 },
+        { content: 'x', created_at: 'soon' },
+        { content: 'x', origin: 'here' },
+        'text',
+        null,
+      ]) {
         const { body } = await http.expect(400, 'POST', `/api/memory/agents/${to}/import`, [{ content: 'fine', level: 'AGENT' }, bad]);
         expect(body.error).to.contain('Row 1');
       }

@@ -9,7 +9,10 @@ export default defineExtension({
   activate(ctx) {
     const agents = ctx.services.require(Agents);
     const library = createLibrary(ctx.files.root('templates'), async (text) => (await agents.read(text)).manifest);
-    ctx.services.provide(Templates, { find: (name) => library.find(name) });
+    ctx.services.provide(Templates, {
+      find: (name) => library.find(name),
+      list: async () => (await library.list()).found.map(({ template: { name }, manifest: { description, model } }) => ({ name, description, systemPrompt: model.system_prompt })),
+    });
     ctx.routes.add(...templateRoutes(library));
     ctx.hooks.tap(DoctorCheck, async () => findingsOf((await library.list()).skipped));
   },

@@ -80,6 +80,40 @@ describe('workflows', function () {
     ]);
   });
 
+  it('stop by their root with the runs of agents below, and for nobody else', async () => {
+    world.model.script(() => ({ hang: true }));
+    const id = await create([
+      { name: 'left', ...writer, input: 'a' },
+      { name: 'right', agent: 'critic', input: 'b', depends_on: [] },
+    ]);
+    const { run_id: runId } = (await alice.expect(202, 'POST', `/api/workflows/${id}/run?wait=false`, { input: 'x' })).body;
+    const below = await until(async () => ((list) => (list.length > 0 ? list : undefined))((await alice.expect(200, 'GET', `/api/runs?root_id=${runId}&status=running`)).body.runs), 'the runs below');
+    expect(await code(404, 'POST', `/api/runs/${runId}/stop`, undefined, bob)).to.equal('run_not_found');
+    const { body } = await alice.expect(200, 'POST', `/api/runs/${runId}/stop`);
+    expect(body).to.include({ status: 'ok', run_id: runId });
+    expect(body.stopped).to.be.at.least(1);
+    expect((await over(runId)).state).to.equal('cancelled');
+    for (const { run_id: one } of below) await until(async () => ((await alice.expect(200, 'GET', `/api/runs/${one}`)).body.status === 'cancelled' ? true : undefined), `the end of ${one}`);
+    expect((await alice.expect(200, 'GET', `/api/runs?root_id=${runId}&status=running`)).body.runs).to.deep.equal([]);
+  });
+
+  it('stop by their root while no agent was asked yet, and for nobody else', async () => {
+    for (const steps of [
+      [
+        { name: 'later', mode: 'wait', duration_secs: 3_600 },
+        { name: 'then', ...writer, input: 'a' },
+      ],
+      [{ name: 'ask', mode: 'operator' }],
+    ]) {
+      const { run_id: runId } = await run(await create(steps), 'x', 202);
+      expect(await code(404, 'POST', `/api/runs/${runId}/stop`, undefined, bob)).to.equal('run_not_found');
+      expect((await alice.expect(200, 'POST', `/api/runs/${runId}/stop`)).body).to.deep.equal({ status: 'ok', run_id: runId, stopped: 1 });
+      expect(await over(runId)).to.include({ state: 'cancelled', error: 'The run was stopped.' });
+    }
+    expect((await alice.expect(200, 'GET', '/api/workflows/operator/pending')).body.total).to.equal(0);
+    expect(asked).to.deep.equal([]);
+  });
+
   it('O1 belong to one person: nobody else sees them, their runs or their questions', async () => {
     const id = await create([{ name: 'ask', mode: 'operator' }]);
     const { run_id: runId } = await run(id, 'x', 202);

@@ -181,8 +181,8 @@ export interface Timers {
   /** Once. Its name is free again when it fires, or is disposed. */
   after(name: string, ms: number, fn: () => void | Promise<void>): Disposable;
   /**
-   * When a cron expression of five fields is due next, behind `after`; in milliseconds. A local time that a change of the clock leaves out is due at
-   * that change, one that occurs twice at the first. Settings have the formats `cron` and `time-zone`. Rejects with `clock_cron` and `clock_time_zone`.
+   * When a cron expression of five fields is due next, behind `after`; in milliseconds. A fixed local time that a change of the clock leaves out is
+   * due at that change, one that occurs twice at the first; where minute or hour begin with `*`, each time that clocks show counts. Settings have the formats `cron` and `time-zone`. Rejects with `clock_cron` and `clock_time_zone`.
    */
   nextAt(cron: string, timeZone: string, after: number): Promise<number>;
 }

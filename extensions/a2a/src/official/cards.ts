@@ -11,7 +11,12 @@ export interface CardFacts {
 const MODES = ['text/plain'];
 const SKILLS = [{ id: 'ask', name: 'Ask an agent', description: 'Takes a message in text and answers it.', tags: ['chat'] }];
 
-const interfacesOf = ({ base }: CardFacts) => ['1.0', '0.3'].map((protocolVersion) => ({ url: `${base}/a2a`, protocolBinding: 'JSONRPC', protocolVersion }));
+/** A client takes the first of a binding that it knows. */
+const interfacesOf = ({ base }: CardFacts) => [
+  { url: `${base}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '1.0' },
+  { url: `${base}/a2a/v1`, protocolBinding: 'HTTP+JSON', protocolVersion: '1.0' },
+  { url: `${base}/a2a`, protocolBinding: 'JSONRPC', protocolVersion: '0.3' },
+];
 
 const newCard = (facts: CardFacts) => ({
   name: facts.name,

@@ -22,7 +22,7 @@ const Body = Type.Object(
 const Answer = Type.Unknown({ description: 'JSON-RPC 2.0, or events with it' });
 const question = { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text: 'What is on today?' }] };
 
-const open = ({ settings }: OfficialRouteDeps): void => {
+export const open = ({ settings }: OfficialRouteDeps): void => {
   if (!settings().enabled) throw a2aErrors.off();
 };
 
@@ -73,7 +73,7 @@ export const officialRoutes = (deps: OfficialRouteDeps): RouteDecl[] => [
   }),
 ];
 
-const factsOf = ({ settings }: OfficialRouteDeps, from: Parameters<typeof baseOf>[0]) => {
+export const factsOf = ({ settings }: OfficialRouteDeps, from: Parameters<typeof baseOf>[0]) => {
   const { name, description } = settings();
   return { base: baseOf(from), name, description, version: VERSION };
 };

@@ -74,7 +74,7 @@ const Details = ({ server, onChanged }: { server: Server; onChanged: () => void 
       {server.error !== undefined && <pre class="code">{server.error}</pre>}
       <Facts
         rows={[
-          [t('what'), transport.url ?? [transport.command, ...(transport.args ?? [])].join(' ')],
+          [t('what'), transport.url ?? transport.base_url ?? [transport.command, ...(transport.args ?? [])].join(' ')],
           [t('protocol'), server.protocol_version ?? '–'],
           [t('source'), t(server.source)],
           [t('sandbox'), t(server.sandboxed ? 'yes' : 'no')],

@@ -2,7 +2,8 @@
 import type { Transport } from '@modelcontextprotocol/client';
 import { type AgentReach, type ChildHandle, type ExtensionContext, isSvcError, type SecretRef } from '@svc/api';
 import { mcpErrors } from '../errors.js';
-import { envSecret, type GivenValues, headerSecret, type ServerSpec } from '../server-spec.js';
+import { addressOf, envSecret, type GivenValues, headerSecret, type ServerSpec } from '../server-spec.js';
+import { createCompatTransport } from './compat-transport.js';
 import { type Access, createHttpTransport } from './http-transport.js';
 import type { TransportEvents } from './live-server.js';
 import { createStdioTransport } from './stdio-transport.js';
@@ -32,8 +33,15 @@ export const launched = async (deps: LaunchDeps, spec: ServerSpec, events: Trans
   const { transport } = spec;
   if (transport.type === 'stdio') return createStdioTransport({ spawn: () => spawned(deps, spec, transport), stderr: events.stderr, log: ctx.log, ended: events.ended });
   const own = given(spec.name)?.headers ?? {};
-  ctx.egress.allow(new URL(transport.url).origin, 'server');
+  ctx.egress.allow(new URL(addressOf(transport) ?? '').origin, 'server');
   const secretHeaders = Object.fromEntries(spec.headers.filter((header) => own[header] === undefined).map((header) => [header, { secret: headerSecret(spec.name, header) }]));
+  if (transport.type === 'http_compat') {
+    const values = given(spec.name)?.env ?? {};
+    const named = (transport.headers ?? []).flatMap(({ name, value_env: variable }) => (variable === undefined ? [] : [{ name: name.toLowerCase(), variable }]));
+    const inConfig = Object.fromEntries(named.flatMap(({ name, variable }) => (values[variable] === undefined ? [] : [[name, values[variable]]])));
+    const inVault = Object.fromEntries(named.filter(({ variable }) => values[variable] === undefined).map(({ name, variable }) => [name, envRef(spec.name, variable)]));
+    return createCompatTransport(spec.name, transport, { fetch: ctx.fetch, secretHeaders: { ...secretHeaders, ...inVault }, headers: { ...own, ...inConfig }, refused: () => undefined });
+  }
   const access = spec.headers.includes('authorization') ? {} : { access: deps.access(spec) };
   return createHttpTransport(transport.type, transport.url, { fetch: ctx.fetch, secretHeaders, headers: own, ...access, refused: events.refused });
 };

@@ -6,16 +6,17 @@
  * L3  An error says how the program ended and what it wrote last, never only that the connection closed.
  * L4  A call ends by its answer, its time, the caller's signal, or the end of the server; what is late for one call ends no other.
  */
-import type { CallToolResult, Client, Tool, Transport } from '@modelcontextprotocol/client';
+import type { CallToolResult, Client, RequestOptions, Tool, Transport } from '@modelcontextprotocol/client';
 import { type ChildEnd, type Clock, isSvcError, type Logger, type Schemas } from '@svc/api';
 import { mcpErrors } from '../errors.js';
 import type { ServerSpec } from '../server-spec.js';
 import { createCallCounts, type CallCounts } from './call-counts.js';
 import { createLineBuffer, type LineBuffer } from './line-buffer.js';
+import { hasResources, withResources } from './server-resources.js';
 import { type FoundTools, type ServerTool, usableTools } from './server-tools.js';
 
 const CONNECT_MS = 120_000;
-/** A server that does not know the question may not answer it. */
+/** A server that does not know the question may not answer it, and one that is still starting answers late. */
 const PROBE_MS = 10_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 300_000;
@@ -67,6 +68,8 @@ export interface CallOptions {
   readonly signal: AbortSignal;
 }
 
+export type Question<T> = (client: Client, options: RequestOptions) => Promise<T>;
+
 export interface LiveServer {
   readonly spec: ServerSpec;
   readonly counts: CallCounts;
@@ -75,6 +78,8 @@ export interface LiveServer {
   /** Resolves when it is connected, or has failed; never rejects. */
   connect(): Promise<void>;
   call(tool: string, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<CallToolResult>;
+  /** Anything else; connects it like a call, and fails like one. */
+  ask<T>(question: Question<T>, options: CallOptions): Promise<T>;
   /** Asks a connected server for a sign of life. */
   look(): Promise<void>;
   stop(): Promise<void>;
@@ -89,6 +94,8 @@ interface Live extends TransportEvents {
   connecting: Promise<void> | undefined;
   lastEnd: ChildEnd | undefined;
   isStopped: boolean;
+  /** Its program ends when it is asked which revision it speaks: from then on it is begun with the older handshake. */
+  isOlder: boolean;
   /** Which connection this is: what an earlier one says counts no more. */
   turn: number;
 }
@@ -105,6 +112,7 @@ export const createLiveServer = (deps: LiveDeps, spec: ServerSpec, known: readon
     connecting: undefined,
     lastEnd: undefined,
     isStopped: false,
+    isOlder: false,
     turn: 0,
     ended: (end) => {
       live.lastEnd = end;
@@ -120,16 +128,8 @@ export const createLiveServer = (deps: LiveDeps, spec: ServerSpec, known: readon
     state: () => live.state,
     stderr: stderr.lines,
     connect: () => (live.connecting ??= connect(live, server).finally(() => (live.connecting = undefined))),
-    call: async (tool, args, options) => {
-      let isError = true;
-      try {
-        const result = await call(live, server, tool, args, options);
-        isError = result.isError === true;
-        return result;
-      } finally {
-        counts.add(isError);
-      }
-    },
+    call: (tool, args, options) => counted(counts, call(live, server, tool, args, options)),
+    ask: (question, options) => counted(counts, ask(live, server, question, options)),
     look: () => look(live),
     stop: async () => {
       live.isStopped = true;
@@ -138,6 +138,17 @@ export const createLiveServer = (deps: LiveDeps, spec: ServerSpec, known: readon
     },
   };
   return server;
+};
+
+const counted = async <T>(counts: CallCounts, asked: Promise<T>): Promise<T> => {
+  let isError = true;
+  try {
+    const answer = await asked;
+    isError = (answer as { readonly isError?: unknown } | undefined)?.isError === true;
+    return answer;
+  } finally {
+    counts.add(isError);
+  }
 };
 
 const NOTHING: Omit<ServerState, 'tools' | 'status'> = {
@@ -190,6 +201,7 @@ const connect = async (live: Live, server: LiveServer): Promise<void> => {
     if (live.isStopped || live.turn !== turn) return;
     // The exit of a program comes a moment after its pipe closes.
     await deps.clock.sleep(50).catch(() => undefined);
+    live.isOlder = spec.transport.type === 'stdio' && (error as { readonly code?: unknown } | undefined)?.code === 'ERA_NEGOTIATION_FAILED';
     failed(live, server, error);
     await close(live);
   }
@@ -208,16 +220,23 @@ const established = async (live: Live, server: LiveServer, turn: number): Promis
       capabilities: {},
       // What a tool answers goes to a model as text: nobody relies on its form.
       jsonSchemaValidator: { getValidator: () => (input) => ({ valid: true, data: input as never, errorMessage: undefined }) },
-      versionNegotiation: { mode: 'auto', probe: { timeoutMs: PROBE_MS } },
-      listChanged: { tools: { autoRefresh: false, onChanged: () => void toolsChanged(live, server, turn) } },
+      versionNegotiation: { mode: live.isOlder ? 'legacy' : 'auto', probe: { timeoutMs: PROBE_MS } },
+      listChanged: {
+        tools: { autoRefresh: false, onChanged: () => void toolsChanged(live, server, turn) },
+        resources: { autoRefresh: false, onChanged: () => void toolsChanged(live, server, turn) },
+      },
     },
   );
   await client.connect(transport, { timeout: CONNECT_MS });
   live.client = client;
   client.onclose = () => gone(live, server, turn);
   client.onerror = (error) => deps.log.info('an MCP server sent something unexpected', { server: spec.name, why: error.message.slice(0, 300) });
-  const tools = client.getServerCapabilities()?.tools ? await allTools(client) : [];
-  return { ...(await usableTools(deps.schemas, tools)), protocol: client.getNegotiatedProtocolVersion() ?? null, instructions: client.getInstructions()?.slice(0, 4_000) ?? null };
+  return { ...(await foundIn(client, deps)), protocol: client.getNegotiatedProtocolVersion() ?? null, instructions: client.getInstructions()?.slice(0, 4_000) ?? null };
+};
+
+const foundIn = async (client: Client, { schemas }: LiveDeps): Promise<FoundTools> => {
+  const { tools, warnings } = await usableTools(schemas, client.getServerCapabilities()?.tools ? await allTools(client) : []);
+  return { tools: withResources(tools, await hasResources(client)), warnings };
 };
 
 const allTools = async (client: Client): Promise<Tool[]> => {
@@ -236,7 +255,7 @@ const toolsChanged = async (live: Live, server: LiveServer, turn: number): Promi
   const { client, deps, spec } = live;
   if (!client || live.turn !== turn) return;
   try {
-    const found = await usableTools(deps.schemas, await allTools(client));
+    const found = await foundIn(client, deps);
     if (live.turn === turn) await set(live, server, { ...found, lastOk: deps.clock.iso() });
   } catch (error) {
     deps.log.warn('the tools of an MCP server changed and could not be read', { server: spec.name, cause: error });
@@ -292,7 +311,10 @@ const reasonOf = (live: Live, error: unknown): string => {
   return `${message}${spec.transport.type === 'stdio' ? said : ''}`.slice(0, 4_000);
 };
 
-const call = async (live: Live, server: LiveServer, tool: string, args: Readonly<Record<string, unknown>>, { signal }: CallOptions): Promise<CallToolResult> => {
+const call = async (live: Live, server: LiveServer, tool: string, args: Readonly<Record<string, unknown>>, options: CallOptions): Promise<CallToolResult> =>
+  (await ask(live, server, (client, request) => client.callTool({ name: tool, arguments: { ...args } }, request), options)) as CallToolResult;
+
+const ask = async <T>(live: Live, server: LiveServer, question: Question<T>, { signal }: CallOptions): Promise<T> => {
   const { spec, deps } = live;
   if (!live.client) {
     if (live.state.status === 'setup' || live.state.status === 'disabled') throw mcpErrors.unavailable(spec.name, live.state.error ?? 'it is switched off');
@@ -302,12 +324,9 @@ const call = async (live: Live, server: LiveServer, tool: string, args: Readonly
   if (!client) throw mcpErrors.unavailable(spec.name, live.state.error ?? 'it is starting');
   const timeout = spec.timeout_secs * 1_000;
   try {
-    const result = await client.callTool(
-      { name: tool, arguments: { ...args } },
-      { signal, timeout, resetTimeoutOnProgress: true, maxTotalTimeout: timeout * (MAX_RENEWALS + 1), onprogress: () => undefined },
-    );
+    const result = await question(client, { signal, timeout, resetTimeoutOnProgress: true, maxTotalTimeout: timeout * (MAX_RENEWALS + 1), onprogress: () => undefined });
     live.state = { ...live.state, lastOk: deps.clock.iso() };
-    return result as CallToolResult;
+    return result;
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     if (live.turn !== turn || live.client !== client) {

@@ -11,6 +11,8 @@ export interface ServerTool {
   readonly name: string;
   readonly description: string;
   readonly input_schema: unknown;
+  /** One of svc for a server that has resources; none of the server's own. */
+  readonly serves?: 'resources/list' | 'resources/read';
 }
 
 export interface FoundTools {

@@ -25,7 +25,12 @@ export interface StdioDeps {
 export const createStdioTransport = (deps: StdioDeps): Transport => {
   let child: ChildHandle | undefined;
   let isClosed = false;
-  const transport: Transport = {
+  const transport: Transport & { readonly pid: number | undefined; readonly stderr: null } = {
+    // By these two the client knows a program: one that does not answer its first question is asked the older one, in the same process.
+    get pid() {
+      return child?.pid;
+    },
+    stderr: null,
     start: async () => {
       // With the first server: a daemon without any loads none of it.
       const { deserializeMessage: read } = await import('@modelcontextprotocol/client');

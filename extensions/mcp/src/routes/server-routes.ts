@@ -84,6 +84,24 @@ const add = (deps: ServerRouteDeps): RouteDecl =>
     examples: {
       'from the catalog': { template_id: 'github', credentials: { GITHUB_PERSONAL_ACCESS_TOKEN: 'ghp_…' } },
       'a program': { name: 'notes', transport: { type: 'stdio', command: 'npx', args: ['-y', '@modelcontextprotocol/server-filesystem', '~/notes'] }, sandbox: { folders: ['~/notes:rw'] } },
+      'an HTTP service without MCP': {
+        name: 'weather',
+        transport: {
+          type: 'http_compat',
+          base_url: 'https://api.example.com/v1',
+          headers: [{ name: 'X-Api-Key', value_env: 'WEATHER_KEY' }],
+          tools: [
+            {
+              name: 'today',
+              description: 'The weather of a city',
+              path: '/cities/{city}/today',
+              response_mode: 'json',
+              input_schema: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+            },
+          ],
+        },
+        credentials: { WEATHER_KEY: '…' },
+      },
       'an address': { name: 'company', transport: { type: 'http', url: 'https://mcp.example.com/mcp' }, headers: ['Authorization: Bearer …'] },
     },
     errors: [403, 404, 409],

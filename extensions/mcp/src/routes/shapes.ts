@@ -2,6 +2,8 @@
 import { Nullable, OneOf, type Plain, Type } from '@svc/api';
 import type { LiveServer } from '../client/live-server.js';
 import type { AuthShown } from '../sign-in/sign-ins.js';
+import { CompatTool } from '../compat-spec.js';
+import { addressOf } from '../server-spec.js';
 import type { ToolOffer } from '../tools.js';
 
 const StatusWord = OneOf(['connecting', 'connected', 'setup', 'error', 'disabled'], { description: '`setup`: values are missing. `connecting`: a first start may download the server' });
@@ -42,7 +44,7 @@ const Common = {
 export const ListedServer = Type.Object(
   {
     ...Common,
-    transport: Type.String({ description: '`stdio`, `http` or `sse`' }),
+    transport: Type.String({ description: '`stdio`, `http`, `sse` or `http_compat`' }),
     command: Type.Optional(Type.String()),
     args: Type.Optional(Type.Array(Type.String())),
     url: Type.Optional(Type.String()),
@@ -60,6 +62,9 @@ export const OneServer = Type.Object(
       args: Type.Optional(Type.Array(Type.String())),
       cwd: Type.Optional(Type.String()),
       url: Type.Optional(Type.String()),
+      base_url: Type.Optional(Type.String()),
+      headers: Type.Optional(Type.Array(Type.Object({ name: Type.String(), value_env: Type.Optional(Type.String()) }), { description: 'Names' })),
+      tools: Type.Optional(Type.Array(CompatTool)),
     }),
     sandbox: Type.Optional(Type.Object({ network: Type.Optional(Type.Array(Type.String())), folders: Type.Optional(Type.Array(Type.String())) })),
     instructions: Nullable(Type.String({ description: 'What the server says of itself; data of somebody else' })),
@@ -112,9 +117,10 @@ const common = (showing: Showing, server: LiveServer) => {
 };
 
 export const listed = (showing: Showing, server: LiveServer): ListedServer => {
-  const { type, ...reach } = server.spec.transport;
-  const { cwd: _folder, ...shown } = { cwd: undefined, ...reach };
-  return { ...common(showing, server), transport: type, ...shown };
+  const { transport } = server.spec;
+  const url = addressOf(transport);
+  const reach = transport.type === 'stdio' ? { command: transport.command, ...(transport.args ? { args: [...transport.args] } : {}) } : url === undefined ? {} : { url };
+  return { ...common(showing, server), transport: transport.type, ...reach };
 };
 
 export const detailed = (showing: Showing, server: LiveServer): OneServer => {

@@ -4,9 +4,10 @@
  * W1  Revisions 2024-11-05 to 2025-11-25 without sessions, and 2026-07-28. A client that accepts no stream of events gets plain JSON, also without a handshake.
  * W2  A page reaches /mcp only from this machine's own address, or where cors_origins names it: a page whose name was re-pointed here has another one.
  */
-import { type Actor, bytes, type RouteDecl, routeGroup, stream, type MediaReply, Type } from '@svc/api';
+import { type Actor, bytes, isSvcError, type RouteDecl, routeGroup, stream, type MediaReply, Type } from '@svc/api';
 import { mcpErrors } from '../errors.js';
-import { type Caller, callOffered, offered, type ServedDeps, serverFor } from './served-tools.js';
+import type { Caller } from './served-prompts.js';
+import { callOffered, LISTS, NOT_FOUND, offered, type ServedDeps, serverFor } from './served-tools.js';
 
 const route = routeGroup({ area: 'mcp' });
 const MAX_BODY_BYTES = 4 * 1_048_576;
@@ -61,7 +62,7 @@ export const mcpRoutes = (deps: McpRouteDeps): RouteDecl[] => [
     path: '/api/mcp',
     summary: 'Speak MCP',
     description:
-      'svc as an MCP server: `ask_agent` for each of your agents, and for owners and admins the tools that `[tool_invoke]` allows. Streamable HTTP of the revisions 2024-11-05 to 2025-11-25, without sessions, and 2026-07-28.',
+      'svc as an MCP server: `ask_agent` for each of your agents, for owners and admins the tools that `[tool_invoke]` allows, your conversations and the files of your agents as resources, and templates of agents as prompts. Streamable HTTP of the revisions 2024-11-05 to 2025-11-25, without sessions, and 2026-07-28.',
     permission: 'mcp.send',
     cost: COST,
     body: Body,
@@ -117,8 +118,15 @@ const plainAnswer = async (deps: McpRouteDeps, caller: Caller, { body, signal, a
     });
   if (method === 'ping') return result({});
   if (method === 'tools/list') return result({ tools: await offered(deps, caller) });
-  if (method === 'resources/list') return result({ resources: [] });
-  if (method === 'prompts/list') return result({ prompts: [] });
+  if (Object.hasOwn(LISTS, method)) {
+    try {
+      const found = await LISTS[method as keyof typeof LISTS](deps, caller, params ?? {});
+      return found ? result(found) : refused(method === 'resources/read' ? -32_002 : -32_602, NOT_FOUND);
+    } catch (error) {
+      if (!isSvcError(error) || error.status >= 500) throw error;
+      return refused(-32_602, error.message);
+    }
+  }
   if (method !== 'tools/call') return refused(-32_601, `There is no method ${method.slice(0, 100)}.`);
   const name = params?.name;
   const answer = typeof name === 'string' ? await callOffered(deps, caller, name, (params?.arguments ?? {}) as Record<string, unknown>, actor, { signal }) : undefined;

@@ -10,6 +10,8 @@ import { type Actor, type Clock, isSvcError, matchesAny } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { RunsService, UploadsService } from '@svc/ext-runs/contract';
 import type { ToolResult, ToolsService } from '@svc/ext-tools/contract';
+import { type Caller, type PromptDeps, promptOf, promptsOf } from './served-prompts.js';
+import { readResourceOf, RESOURCE_PATTERNS, type ResourceDeps, resourcesOf } from './served-resources.js';
 
 const POLL_MS = 100;
 /** A client that sees progress waits longer than one that sees nothing. */
@@ -19,7 +21,7 @@ const MAX_FILE_BYTES = 4 * 1_048_576;
 const ASK = 'ask_agent';
 const MAX_NAME_CHARS = 64;
 
-export interface ServedDeps {
+export interface ServedDeps extends Omit<ResourceDeps, 'agents'>, PromptDeps {
   readonly version: string;
   readonly clock: Clock;
   readonly agents: AgentsService;
@@ -35,9 +37,6 @@ export interface ServedCall {
   /** Where the client asked for it. */
   readonly progress?: ((done: number, message: string) => Promise<void>) | undefined;
 }
-
-/** Who asks; undefined without a key. */
-export type Caller = Actor | undefined;
 
 const ASK_TOOL: Tool = {
   name: ASK,
@@ -138,14 +137,37 @@ const askAgent = async (
   }
 };
 
+type Params = Readonly<Record<string, unknown>>;
+
+/** What a client may ask for beside tools, for both ways to speak. Undefined: there is no such thing. */
+export const LISTS: Readonly<
+  Record<'resources/list' | 'resources/templates/list' | 'resources/read' | 'prompts/list' | 'prompts/get', (deps: ServedDeps, caller: Caller, params: Params) => Promise<object | undefined>>
+> = {
+  'resources/list': (deps, caller, { cursor }) => resourcesOf(deps, caller, cursor),
+  'resources/templates/list': async (_deps, caller) => ({ resourceTemplates: caller === undefined ? [] : [...RESOURCE_PATTERNS] }),
+  'resources/read': (deps, caller, { uri }) => readResourceOf(deps, caller, uri),
+  'prompts/list': async (deps, caller) => ({ prompts: await promptsOf(deps, caller) }),
+  'prompts/get': (deps, caller, { name, arguments: args }) => promptOf(deps, caller, name, (args ?? {}) as Params),
+};
+
+export const NOT_FOUND = 'There is no such resource, prompt or page here, or you may not see it.';
+
 /** A server for one request. */
 export const serverFor = async (deps: ServedDeps, caller: Caller, actor: Actor): Promise<Server> => {
-  const { Server: McpServer, ProtocolError, ProtocolErrorCode } = await import('@modelcontextprotocol/server');
+  const { Server: McpServer, ProtocolError, ProtocolErrorCode, ResourceNotFoundError } = await import('@modelcontextprotocol/server');
   const server = new McpServer({ name: 'svc', version: deps.version }, { capabilities: { tools: {}, resources: {}, prompts: {} } });
+  const found = async (method: keyof typeof LISTS, params: Params): Promise<never> => {
+    try {
+      const answer = await LISTS[method](deps, caller, params);
+      if (answer !== undefined) return answer as never;
+    } catch (error) {
+      if (!isSvcError(error) || error.status >= 500) throw error;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, error.message);
+    }
+    throw method === 'resources/read' ? new ResourceNotFoundError(String(params.uri), NOT_FOUND) : new ProtocolError(ProtocolErrorCode.InvalidParams, NOT_FOUND);
+  };
   server.setRequestHandler('tools/list', async () => ({ tools: await offered(deps, caller) }));
-  server.setRequestHandler('resources/list', () => ({ resources: [] }));
-  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [] }));
-  server.setRequestHandler('prompts/list', () => ({ prompts: [] }));
+  for (const method of Object.keys(LISTS) as Array<keyof typeof LISTS>) server.setRequestHandler(method, ({ params = {} }) => found(method, params as Params));
   server.setRequestHandler('tools/call', async ({ params }, { mcpReq }) => {
     const token = mcpReq._meta?.progressToken;
     const progress =

@@ -91,7 +91,7 @@ export const createSignIns = (deps: SignInDeps): SignIns => {
   };
 };
 
-const urlOf = ({ transport }: ServerSpec): string | undefined => (transport.type === 'stdio' ? undefined : transport.url);
+const urlOf = ({ transport }: ServerSpec): string | undefined => (transport.type === 'http' || transport.type === 'sse' ? transport.url : undefined);
 
 /** Undefined for an address that was another one when somebody signed in. */
 const knownOf = ({ known }: All, spec: ServerSpec): SignIn | undefined => {
@@ -185,7 +185,7 @@ const lose = async (all: All, spec: ServerSpec, problem: NonNullable<SignIn['pro
 };
 
 const shown = (all: All, spec: ServerSpec, { status, needsAuth }: { readonly status: string; readonly needsAuth: string | null }): AuthShown => {
-  if (spec.transport.type === 'stdio') return { state: 'not_required' };
+  if (urlOf(spec) === undefined) return { state: 'not_required' };
   const row = knownOf(all, spec);
   const isPending = row?.flow !== null && row?.flow !== undefined && !isOver(all, row.flow.expires_at);
   if (isPending) {
@@ -203,7 +203,7 @@ const shown = (all: All, spec: ServerSpec, { status, needsAuth }: { readonly sta
 
 const start = async (all: All, spec: ServerSpec, { origin, challenge }: { readonly origin: string; readonly challenge: string }): Promise<string> => {
   const url = urlOf(spec);
-  if (url === undefined) throw mcpErrors.no_sign_in(spec.name, 'svc starts it as a program');
+  if (url === undefined) throw mcpErrors.no_sign_in(spec.name, spec.transport.type === 'stdio' ? 'svc starts it as a program' : 'it does not speak MCP');
   if (spec.headers.includes('authorization')) throw mcpErrors.no_sign_in(spec.name, 'its entry has an Authorization header');
   const redirectUri = `${origin}/api/mcp/servers/${encodeURIComponent(spec.name)}/auth/callback`;
   try {

@@ -2,7 +2,7 @@
  * Entries: what an agent, or all agents of a person, should know later.
  *
  * M1  The owner of a row alone decides who sees it: every read is of one owner's rows, in SQL. `user_id` is a label.
- * M2  What is there already is not added again.
+ * M2  What is there already is not added again: the same text, or, for an import, an identical row.
  * M3  A fact with another value replaces the old one, which stays and says what replaced it.
  * M4  Deleting erases: the entry, its words, vector, history and edges go in one commit. Only the cap and consolidation archive.
  */
@@ -11,12 +11,15 @@ import type { EntryRow, HistoryRow, MemoryChange } from '../contract.js';
 import { memoryErrors } from '../errors.js';
 import { changed, type MemoryDeps, own, type Scope } from '../memory-deps.js';
 import { decayed } from './decay.js';
-import { checkedContent, digestOf, type Draft, removalOf, rowOf, termWrites } from './entry-rows.js';
+import { checkedContent, digestOf, type Draft, isIdentical, removalOf, rowOf, termWrites } from './entry-rows.js';
+import { edgeRemovals } from '../graph/fact-edges.js';
 import { factOf } from './facts.js';
 
 export interface EntriesDeps extends MemoryDeps {
   /** Vectors of new texts, where an embedder answers at once. */
   vectorsOf(rows: readonly EntryRow[]): Promise<readonly Write[]>;
+  /** The facts of entries, as edges of the graph. */
+  linkFacts(actor: Actor, rows: readonly EntryRow[]): Promise<void>;
   /** Others wait for work in the background. */
   poke(ownerId: string): void;
   /** Erases these from conversations that they were recalled into. Answers those conversations. */
@@ -29,8 +32,11 @@ export interface Added {
   readonly rows: readonly EntryRow[];
 }
 
+/** What counts as there already: the same text in the same scope, or a row that has all that a draft says. */
+export type Sameness = 'text' | 'identical';
+
 export interface Entries {
-  add(drafts: readonly Draft[]): Promise<Added>;
+  add(drafts: readonly Draft[], sameness?: Sameness): Promise<Added>;
   get(actor: Actor, id: string): Promise<EntryRow>;
   byIds(actor: Actor, ids: readonly string[]): Promise<EntryRow[]>;
   list(actor: Actor, scope: Scope, page: { readonly limit: number; readonly offset: number }): Promise<{ rows: EntryRow[]; total: number }>;
@@ -48,7 +54,7 @@ export interface Entries {
 const IN_SLICES = 500;
 
 export const createEntries = (deps: EntriesDeps): Entries => ({
-  add: (drafts) => add(deps, drafts),
+  add: (drafts, sameness = 'text') => add(deps, drafts, sameness),
   get: (actor, id) => get(deps, actor, id),
   byIds: async (actor, ids) => (ids.length === 0 ? [] : own(deps, actor).select<EntryRow>({ from: 'entries', where: { id: ids.map((id) => id.toLowerCase()) } })),
   list: async (actor, scope, { limit, offset }) => {
@@ -102,7 +108,12 @@ export const createEntries = (deps: EntriesDeps): Entries => ({
 /** The log of conversations first: should the commit fail, the entry is still there to be erased again. */
 const erase = async (deps: EntriesDeps, actor: Actor, rows: readonly EntryRow[]): Promise<string[]> => {
   const sessions = await deps.eraseRecalled(actor, rows);
-  await deps.db.commit([...removalOf(deps, actor.ownerId, rows), ...(await unlinked(deps, actor, rows)), changed(deps, fact(actor.ownerId, rows, 'deleted'))]);
+  const edges = await edgeRemovals(
+    deps,
+    actor,
+    rows.map(({ id }) => id),
+  );
+  await deps.db.commit([...removalOf(deps, actor.ownerId, rows), ...edges, ...(await unlinked(deps, actor, rows)), changed(deps, fact(actor.ownerId, rows, 'deleted'))]);
   return sessions;
 };
 
@@ -142,7 +153,7 @@ const unlinked = async (deps: MemoryDeps, actor: Actor, rows: readonly EntryRow[
       ];
 };
 
-const add = async (deps: EntriesDeps, drafts: readonly Draft[]): Promise<Added> => {
+const add = async (deps: EntriesDeps, drafts: readonly Draft[], sameness: Sameness): Promise<Added> => {
   const rows: EntryRow[] = [];
   const added: EntryRow[] = [];
   for (const some of slices(drafts)) {
@@ -152,13 +163,15 @@ const add = async (deps: EntriesDeps, drafts: readonly Draft[]): Promise<Added> 
       deps,
       ownerId,
       fresh.map(({ row }) => row),
+      sameness,
     );
     const novel: typeof fresh = [];
     for (const one of fresh) {
-      const there = known.get(one.row.digest);
+      const alike = known.get(one.row.digest) ?? [];
+      const there = alike.find((row) => sameness === 'text' || isIdentical(row, one.draft));
       rows.push(there ?? one.row);
       if (there) continue;
-      known.set(one.row.digest, one.row);
+      known.set(one.row.digest, [...alike, one.row]);
       novel.push(one);
     }
     if (novel.length === 0) continue;
@@ -194,10 +207,12 @@ const add = async (deps: EntriesDeps, drafts: readonly Draft[]): Promise<Added> 
 };
 
 /** Live entries that say the same in the same scope, by digest. */
-const sameAs = async (deps: MemoryDeps, ownerId: string, rows: readonly EntryRow[]): Promise<Map<string, EntryRow>> => {
+const sameAs = async (deps: MemoryDeps, ownerId: string, rows: readonly EntryRow[], sameness: Sameness): Promise<Map<string, EntryRow[]>> => {
   const there = await own(deps, { ownerId }).select<EntryRow>({ from: 'entries', where: { digest: [...new Set(rows.map(({ digest }) => digest))], archived: 0 } });
-  // What said it and was replaced since is news again.
-  return new Map(there.filter(({ superseded_by: by }) => by === null).map((row) => [row.digest, row]));
+  const known = new Map<string, EntryRow[]>();
+  // What said it and was replaced since is news again; an import brings both.
+  for (const row of there) if (sameness === 'identical' || row.superseded_by === null) known.set(row.digest, [...(known.get(row.digest) ?? []), row]);
+  return known;
 };
 
 interface Superseded {
@@ -240,7 +255,9 @@ const edit = async (deps: EntriesDeps, actor: Actor, id: string, content: string
   const now = deps.clock.iso();
   const changedRow = { ...before, content: text, updated_at: now, accessed_at: now, fact: before.topic === '' ? (factOf(text)?.key ?? '') : '' };
   const after: EntryRow = { ...changedRow, digest: digestOf(changedRow) };
+  const edges = await edgeRemovals(deps, actor, [before.id]);
   await deps.db.commit([
+    ...edges,
     deps.db.update('entries', ['place'], [{ place: after.place, content: text, updated_at: now, accessed_at: now, fact: after.fact, digest: after.digest }], { expect: 'each' }),
     deps.db.insert('history', [{ id: deps.ids.uuid(), place: after.place, owner_id: after.owner_id, content: before.content, replaced_at: now }]),
     deps.db.remove('terms', { place: after.place, owner_id: after.owner_id }),
@@ -249,6 +266,7 @@ const edit = async (deps: EntriesDeps, actor: Actor, id: string, content: string
     ...(await deps.vectorsOf([after])),
     changed(deps, fact(actor.ownerId, [after], 'changed')),
   ]);
+  if (edges.length > 0) await deps.linkFacts(actor, [after]);
   deps.poke(actor.ownerId);
   return after;
 };

@@ -1,5 +1,6 @@
 /** Entries as rows: made, indexed, taken away with everything that was made of them. */
 import { createHash } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { foldedText, isSvcError, type Origin, type Write } from '@svc/api';
 import type { EntryRow, Level } from '../contract.js';
 import { memoryErrors } from '../errors.js';
@@ -103,6 +104,18 @@ export const rowOf = ({ clock, ids }: Pick<MemoryDeps, 'clock' | 'ids'>, draft: 
   return { ...row, digest: digestOf(row) };
 };
 
+/** Whether a row has all that a draft says; `source` aside, and what it leaves open may be anything. */
+export const isIdentical = (row: EntryRow, draft: Draft): boolean =>
+  row.content === draft.content &&
+  row.role === (draft.role ?? row.role) &&
+  (draft.category === undefined || row.category === draft.category) &&
+  row.confidence === (draft.confidence ?? row.confidence) &&
+  row.created_at === (draft.createdAt ?? row.created_at) &&
+  row.updated_at === (draft.updatedAt ?? row.updated_at) &&
+  (draft.origin === undefined || isDeepStrictEqual(row.origin === null ? null : JSON.parse(row.origin), draft.origin)) &&
+  (draft.tags === undefined || isDeepStrictEqual(JSON.parse(row.tags), draft.tags)) &&
+  (draft.metadata === undefined || isDeepStrictEqual(JSON.parse(row.metadata), draft.metadata));
+
 /** What an entry is found by. */
 const partsOf = (row: EntryRow, neighbours: string): WeighedText[] => [
   { text: row.content, weight: 1 },
@@ -124,17 +137,15 @@ export const termWrites = ({ db }: Pick<MemoryDeps, 'db'>, row: EntryRow, neighb
       ];
 };
 
-/** Takes entries with their words, vectors, history and edges, and what says that one of them replaced another. */
-export const removalOf = ({ db }: Pick<MemoryDeps, 'db'>, ownerId: string, rows: ReadonlyArray<Pick<EntryRow, 'place' | 'id'>>): Write[] => {
+/** Takes entries with their words, vectors and history, and where they were recalled. Edges: graph/fact-edges.ts. */
+export const removalOf = ({ db }: Pick<MemoryDeps, 'db'>, ownerId: string, rows: ReadonlyArray<Pick<EntryRow, 'place'>>): Write[] => {
   if (rows.length === 0) return [];
   const places = rows.map(({ place }) => place);
-  const ids = rows.map(({ id }) => id);
   return [
     db.remove('terms', { place: places, owner_id: ownerId }),
     db.remove('vectors', { place: places, owner_id: ownerId }),
     db.remove('history', { place: places, owner_id: ownerId }),
     db.remove('recalls', { place: places, owner_id: ownerId }),
-    db.remove('edges', { source: ids, owner_id: ownerId }),
     db.remove('entries', { place: places, owner_id: ownerId }),
   ];
 };

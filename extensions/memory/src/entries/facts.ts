@@ -58,10 +58,32 @@ export const factOf = (content: string): Fact | undefined => {
   return undefined;
 };
 
-/** Entities of a fact, for the graph: who, relation, value. */
-export const triplesOf = (content: string): Array<{ subject: string; relation: string; object: string }> => {
+const MAX_OBJECT = 80;
+const NAMING = /^(?:called|named|叫)\s*/u;
+/** What an entity of a relation is; others are things. */
+const TYPES: Readonly<Record<string, string>> = { residence: 'place', employer: 'company', birth: 'time', age: 'number', name: 'name' };
+
+export interface FactTriple {
+  readonly subject: string;
+  readonly subjectType: string;
+  readonly relation: string;
+  readonly object: string;
+  readonly objectType: string;
+}
+
+/** A fact for the graph: who, relation, value, as the text writes them. */
+export const tripleOf = (content: string): FactTriple | undefined => {
   const fact = factOf(content);
-  if (!fact || fact.value.length > 80) return [];
+  if (!fact) return undefined;
   const [subject = '', relation = ''] = fact.key.split('|');
-  return [{ subject, relation, object: fact.value }];
+  const object = fact.value.replace(NAMING, '').trim();
+  if (object === '' || object.length > MAX_OBJECT) return undefined;
+  return { subject: asWritten(content, subject), subjectType: 'person', relation, object: asWritten(content, object), objectType: TYPES[relation] ?? 'thing' };
+};
+
+/** Facts are folded; a name keeps its capitals where the text has it letter by letter. */
+const asWritten = (content: string, folded: string): string => {
+  const lower = content.toLowerCase();
+  const at = lower.length === content.length ? lower.lastIndexOf(folded) : -1;
+  return at < 0 || folded === 'me' ? folded : content.slice(at, at + folded.length);
 };

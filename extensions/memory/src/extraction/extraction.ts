@@ -14,6 +14,7 @@ import { type Entry, type SessionsService, textOfParts } from '@svc/ext-sessions
 import { agentMemory } from '../agent-settings.js';
 import type { ProactiveConfig } from '../config.js';
 import { Extraction } from '../contract.js';
+import { linkFacts } from '../graph/fact-edges.js';
 import type { Memories } from '../memory.js';
 import { askModel } from './model-facts.js';
 import { type ExtractedFact, factsIn, type SaidMessage } from './rules.js';
@@ -98,7 +99,7 @@ const extract = async (deps: ExtractionDeps, run: LeasedRun): Promise<void> => {
     .map(({ content }) => content)
     .join(' ')
     .slice(0, NEIGHBOUR_CHARS);
-  const { added } = await deps.memories.entries.add(
+  const { added, rows } = await deps.memories.entries.add(
     facts.map((fact) => ({
       ownerId: run.ownerId,
       agentId,
@@ -113,6 +114,8 @@ const extract = async (deps: ExtractionDeps, run: LeasedRun): Promise<void> => {
       neighbours,
     })),
   );
+  // Also what a first try before a restart has added.
+  await linkFacts(deps, deps.memories.graph, actor, agentId, rows, runId);
   if (added.length > 0) await deps.memories.upkeep.cap(run.ownerId, agentId);
   await deps.journal.advance(run, { finish: { status: 'done', result: { added: added.length } }, also: settle });
 };

@@ -63,6 +63,11 @@ const PATTERNS: readonly Pattern[] = [
     0.85,
   ],
   [/\b(?:i|we) (?:decided|agreed|chose|switched|moved|use|are using|started using|stopped using)\b/u, 'project_context', 0.75],
+  [
+    /^(?:i|we) (?:(?:also|always|usually|often|still|only|never|mostly) )*(?:drive|ride|play|speak|collect|wear|drink|cook|bake|sing|grow|teach|own|rent|commute|volunteer|smoke|was born|were born|grew up|quit|gave up) /u,
+    'personal_detail',
+    0.75,
+  ],
   [/(?:我|我们)(?:很|最|不|非常|特别|更|比较)*(?:喜欢|爱|讨厌|偏好|爱吃|爱喝|不吃|不喝)/u, 'preference', 0.85],
   [/我对.{1,12}过敏|我是.{2,20}|我有(?:一|两|三|个|只|条).{1,20}|我的.{1,12}(?:是|叫|在).{1,30}/u, 'personal_detail', 0.85],
 ];

@@ -3,11 +3,11 @@
  *
  * R1  Same names are one entity, whatever their case, width and accents.
  * R2  Paths end at a depth, and visit nothing twice: a cycle is no problem.
- * R3  Each edge says where it is from and since when.
+ * R3  Each edge says where it is from and since when; that of a fact which was replaced or archived says so, and is not recalled.
  */
 import type { Actor } from '@svc/api';
 import { foldedText, isSvcError } from '@svc/api';
-import type { EdgeRow, EntityRow } from '../contract.js';
+import type { EdgeRow, EntityRow, EntryRow } from '../contract.js';
 import { memoryErrors } from '../errors.js';
 import { changed, type MemoryDeps, own } from '../memory-deps.js';
 
@@ -19,12 +19,16 @@ export interface Triple {
   readonly objectType: string;
   readonly confidence?: number;
   readonly properties?: Readonly<Record<string, unknown>>;
+  /** The entry that says it, where each has its own. */
+  readonly source?: string;
 }
 
 export interface Match {
   readonly edge: EdgeRow;
   readonly source: EntityRow;
   readonly target: EntityRow;
+  /** The entry that it is from was replaced or archived. */
+  readonly isPast: boolean;
 }
 
 export interface Pattern {
@@ -35,8 +39,14 @@ export interface Pattern {
   readonly limit: number;
 }
 
+/** `source`: api, tool, or the id of an entry. */
+export interface From {
+  readonly source: string;
+  readonly runId?: string;
+}
+
 export interface Graph {
-  store(actor: Actor, agentId: string, triples: readonly Triple[], from: { readonly source: string; readonly runId?: string }): Promise<number>;
+  store(actor: Actor, agentId: string, triples: readonly Triple[], from: From): Promise<number>;
   entity(actor: Actor, agentId: string, name: string, type: string, properties: Readonly<Record<string, unknown>>): Promise<EntityRow>;
   query(actor: Actor, agentId: string, pattern: Pattern): Promise<Match[]>;
   /** Entities that a text names, and those next to them: by their names. */
@@ -95,7 +105,7 @@ const entityRow = ({ ids, clock }: MemoryDeps, actor: Actor, agentId: string, na
   created_at: clock.iso(),
 });
 
-const store = async (deps: MemoryDeps, actor: Actor, agentId: string, triples: readonly Triple[], { source, runId = '' }: { source: string; runId?: string }): Promise<number> => {
+const store = async (deps: MemoryDeps, actor: Actor, agentId: string, triples: readonly Triple[], { source, runId = '' }: From): Promise<number> => {
   if (triples.length === 0) return 0;
   const reader = own(deps, actor);
   const names = [...new Set(triples.flatMap(({ subject, object }) => [folded(subject), folded(object)]))];
@@ -114,7 +124,7 @@ const store = async (deps: MemoryDeps, actor: Actor, agentId: string, triples: r
   };
   const edges = new Map<string, EdgeRow>();
   const now = deps.clock.iso();
-  for (const { subject, subjectType, relation, object, objectType, confidence = 1, properties = {} } of triples) {
+  for (const { subject, subjectType, relation, object, objectType, confidence = 1, properties = {}, source: entry } of triples) {
     const [from, to] = [idOf(subject, subjectType), idOf(object, objectType)];
     const row = {
       id: deps.ids.uuid(),
@@ -125,7 +135,7 @@ const store = async (deps: MemoryDeps, actor: Actor, agentId: string, triples: r
       target_id: to,
       confidence,
       properties: JSON.stringify(properties),
-      source,
+      source: entry ?? source,
       run_id: runId,
       created_at: now,
       updated_at: now,
@@ -158,13 +168,22 @@ const store = async (deps: MemoryDeps, actor: Actor, agentId: string, triples: r
           deps.db.update(
             'edges',
             ['id'],
-            known2.map(([key, edge]) => ({ id: same.get(key)?.id ?? '', confidence: edge.confidence, properties: edge.properties, updated_at: now })),
+            known2.map(([key, edge]) => ({
+              id: same.get(key)?.id ?? '',
+              confidence: edge.confidence,
+              properties: edge.properties,
+              source: sourceNow(same.get(key)?.source, edge.source),
+              updated_at: now,
+            })),
           ),
         ]),
     changed(deps, { ownerId: actor.ownerId, agentId, places: [], change: 'changed' }),
   ]);
   return triples.length;
 };
+
+/** What a person or an agent stored stays theirs; of entries, the last one that says it. */
+const sourceNow = (before: string | undefined, now: string): string => (before === undefined || (isEntryId(before) && isEntryId(now)) ? now : before);
 
 const edgesOf = async (deps: MemoryDeps, actor: Actor, agentId: string, ids: readonly string[], column: 'source_id' | 'target_id' = 'source_id'): Promise<EdgeRow[]> => {
   const found: EdgeRow[] = [];
@@ -199,11 +218,28 @@ const withEnds = async (deps: MemoryDeps, actor: Actor, edges: readonly EdgeRow[
   const ids = [...new Set(edges.flatMap((edge) => [edge.source_id, edge.target_id]))];
   const ends = new Map<string, EntityRow>();
   for (let at = 0; at < ids.length; at += 500) for (const row of await own(deps, actor).select<EntityRow>({ from: 'entities', where: { id: ids.slice(at, at + 500) } })) ends.set(row.id, row);
+  const past = await pastSources(deps, actor, edges);
   return edges.flatMap((edge) => {
     const [source, target] = [ends.get(edge.source_id), ends.get(edge.target_id)];
-    return source && target ? [{ edge, source, target }] : [];
+    return source && target ? [{ edge, source, target, isPast: past.has(edge.source) }] : [];
   });
 };
+
+/** Entries among the sources of edges that hold no more. */
+const pastSources = async (deps: MemoryDeps, actor: Actor, edges: readonly EdgeRow[]): Promise<ReadonlySet<string>> => {
+  const ids = [...new Set(edges.map((edge) => edge.source))].filter(isEntryId);
+  const past = new Set<string>();
+  for (let at = 0; at < ids.length; at += 500)
+    for (const row of await own(deps, actor).select<Pick<EntryRow, 'id' | 'archived' | 'superseded_by'>>({
+      from: 'entries',
+      columns: ['id', 'archived', 'superseded_by'],
+      where: { id: ids.slice(at, at + 500) },
+    }))
+      if (row.archived === 1 || row.superseded_by !== null) past.add(row.id);
+  return past;
+};
+
+export const isEntryId = (source: string): boolean => source !== 'api' && source !== 'tool';
 
 /** Edges that lead on from these, in their order; with a target, those that end there as well. */
 const pathsFrom = async (

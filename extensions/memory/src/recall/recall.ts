@@ -10,10 +10,11 @@ import { type Actor, type AtOnce, type Origin, type Plain, whenKnown } from '@sv
 import type { Recalled, RunRecall } from '@svc/ext-runs/contract';
 import { agentMemory } from '../agent-settings.js';
 import type { EntryRow } from '../contract.js';
-import type { Match } from '../graph/graph.js';
+import { isEntryId, type Match } from '../graph/graph.js';
 import type { MemoryDeps } from '../memory-deps.js';
 import type { Memories } from '../memory.js';
 import type { Found } from '../search/search.js';
+import { relationId } from './erase-recalled.js';
 import type { Seen } from './seen.js';
 
 type Question = Plain<(typeof RunRecall)['subject']>;
@@ -33,7 +34,7 @@ const MAX_QUESTION = 2_000;
 const LEAST_COVERED = 0.33;
 const LEAST_NEAR = 0.3;
 /** Among many entries some are near to any question: what fits stands out. */
-const LEAST_ABOVE = 3.5;
+const LEAST_ABOVE = 3.25;
 const MAX_EDGES = 5;
 
 /** At once where there is nothing to look for: most messages of people who have no entries cost nothing. */
@@ -54,28 +55,34 @@ const found = async (deps: RecallDeps, question: Question): Promise<Recalled[]> 
   const { found: entries, edges } = await deps.memories.search(actor, { q: message.slice(0, MAX_QUESTION), limit: most * 2, ...scope }, false);
   const seen = kind === 'normal' ? await deps.seen.of(actor, sessionId) : new Map<string, string>();
   const fitting = entries.filter((one) => fits(one) && seen.get(one.row.id) !== textOf(one.row));
+  const given = fitting.slice(0, most);
+  // A fact once: not beside the entry that it is from.
+  const there = new Set([...given.map(({ row }) => row.id), ...seen.keys()]);
+  const related = peerId === undefined ? edges.filter(({ edge, isPast }) => !isPast && !there.has(edge.source)) : [];
   const texts = within(
-    [...fitting.slice(0, most).map((one) => recalledEntry(one.row)), ...(peerId === undefined ? edges.slice(0, MAX_EDGES).map(recalledEdge) : [])].filter(({ id, text }) => seen.get(id) !== text),
+    [...given.map((one) => recalledEntry(one.row)), ...related.slice(0, MAX_EDGES).map(recalledEdge)].filter(({ id, text }) => seen.get(id) !== text),
     Math.min(tokens, question.budgetTokens),
   );
   const used = fitting.map(({ row }) => row).filter(({ id }) => texts.some((one) => one.id === id));
   if (kind === 'normal') for (const { id, text } of texts) seen.set(id, text);
-  if (used.length > 0) void afterwards(deps, actor, kind === 'normal' ? sessionId : undefined, used);
+  const sources = related.filter(({ edge }) => isEntryId(edge.source) && texts.some(({ id }) => id === relationId(edge.id))).map(({ edge }) => edge.source);
+  if (used.length + sources.length > 0) void afterwards(deps, actor, kind === 'normal' ? sessionId : undefined, used, sources);
   return texts;
 };
 
 /** Nobody waits for it, and nothing but the order of entries that fade is lost with it. */
-const afterwards = async (deps: RecallDeps, actor: Actor, sessionId: string | undefined, rows: readonly EntryRow[]): Promise<void> => {
+const afterwards = async (deps: RecallDeps, actor: Actor, sessionId: string | undefined, rows: readonly EntryRow[], sources: readonly string[]): Promise<void> => {
   try {
-    if (sessionId !== undefined) await deps.noted(actor, sessionId, rows);
-    await deps.memories.entries.used(actor, rows);
+    const all = sources.length === 0 ? rows : [...rows, ...(await deps.memories.entries.byIds(actor, sources))];
+    if (sessionId !== undefined) await deps.noted(actor, sessionId, all);
+    await deps.memories.entries.used(actor, all);
   } catch (cause) {
     deps.log.warn('what was recalled could not be noted', { cause });
   }
 };
 
-const fits = ({ covered, near, above = LEAST_ABOVE, why }: Found): boolean =>
-  covered >= LEAST_COVERED || (near >= LEAST_NEAR && above >= LEAST_ABOVE) || (why.includes('time') && !why.includes('words'));
+/** What took the place of an entry has its figures, and fits as well as that one. */
+const fits = ({ covered, near, above = LEAST_ABOVE }: Found): boolean => covered >= LEAST_COVERED || (near >= LEAST_NEAR && above >= LEAST_ABOVE);
 
 const dayOf = (iso: string): string => iso.slice(0, 10);
 
@@ -89,10 +96,13 @@ export const textOf = (row: EntryRow): string => {
 const recalledEntry = (row: EntryRow): Recalled => ({ id: row.id, text: textOf(row), origin: row.origin === null ? { labels: [], source: 'memory' } : (JSON.parse(row.origin) as Origin) });
 
 const recalledEdge = ({ edge, source, target }: Match): Recalled => ({
-  id: `relation:${edge.id}`,
-  text: `[memory, ${dayOf(edge.updated_at)}, relation] ${source.name} ${edge.relation.replaceAll('_', ' ')} ${target.name}`,
+  id: relationId(edge.id),
+  text: `[memory, ${dayOf(edge.updated_at)}, relation] ${isEntryId(edge.source) ? `${ownerOf(source.name)} ${edge.relation}: ${target.name}` : `${source.name} ${edge.relation.replaceAll('_', ' ')} ${target.name}`}`,
   origin: { labels: [], source: 'memory' },
 });
+
+/** Facts that were said are in the words of nouns: the residence of somebody. */
+const ownerOf = (name: string): string => (name === 'me' ? "your owner's" : `${name}'s`);
 
 const within = (texts: readonly Recalled[], tokens: number): Recalled[] => {
   let left = tokens;

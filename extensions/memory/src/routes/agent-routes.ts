@@ -1,5 +1,5 @@
 /** Entries and relations of one agent over HTTP. */
-import { OneOf, reply, type RouteDecl, Type, Uuid, UuidText } from '@svc/api';
+import { Nullable, OneOf, reply, type RouteDecl, TaintLabel, Type, Uuid, UuidText } from '@svc/api';
 import { memoryErrors } from '../errors.js';
 import type { Triple } from '../graph/graph.js';
 import { exportedRow, importRows, rowsIn } from '../upkeep/exchange.js';
@@ -250,6 +250,8 @@ const Exported = Type.Object(
     tags: Type.Array(Type.String()),
     user_id: Type.Union([Type.String(), Type.Null()]),
     source: Type.String(),
+    role: Nullable(Type.String()),
+    origin: Nullable(Type.Object({ labels: Type.Array(TaintLabel), source: Type.String() })),
     created_at: Type.String(),
     updated_at: Type.String(),
     metadata: Type.Record(Type.String(), Type.Unknown()),
@@ -280,7 +282,7 @@ const exportAll = ({ agents, memories }: EntryRouteDeps): RouteDecl =>
     },
   });
 
-const Row = Type.Unknown({ description: 'An exported entry: `content`, and perhaps level, category, confidence, tags, user_id, created_at, updated_at and metadata' });
+const Row = Type.Unknown({ description: 'An exported entry: `content`, and perhaps level, category, confidence, tags, user_id, source, role, origin, created_at, updated_at and metadata' });
 
 const importAll = ({ agents, memories }: EntryRouteDeps): RouteDecl =>
   route({
@@ -288,7 +290,7 @@ const importAll = ({ agents, memories }: EntryRouteDeps): RouteDecl =>
     method: 'POST',
     path: '/api/memory/agents/{id}/import',
     summary: 'Import memory entries into an agent',
-    description: `Takes an array of exported entries, or what the export answers. Entries that are already there are skipped. One bad row refuses the whole import, with its index. ${YOURS}`,
+    description: `Takes an array of exported entries, or what the export answers. Rows identical to an entry that is there are skipped; the same text of another day is another entry. One bad row refuses the whole import, with its index. ${YOURS}`,
     examples: {
       'one entry': [{ content: 'The office is closed on Fridays', level: 'agent' }],
       'an export': { memories: [{ content: 'Ana likes jazz', level: 'user', user_id: 'ana' }] },

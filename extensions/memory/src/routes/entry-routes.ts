@@ -1,6 +1,7 @@
 /** Entries of all agents of a person over HTTP. */
 import { OneOf, reply, type RouteDecl, routeGroup, Type, Uuid, UuidText } from '@svc/api';
 import { memoryErrors } from '../errors.js';
+import { linkFacts } from '../graph/fact-edges.js';
 import { checkedContent, type Draft } from '../entries/entry-rows.js';
 import type { EntryRow } from '../contract.js';
 import type { Scope } from '../memory-deps.js';
@@ -108,6 +109,7 @@ const add = (deps: EntryRouteDeps): RouteDecl =>
           ? deps.extract(messages ?? []).map((one) => ({ ...common, ...one, ...(category === undefined ? {} : { category }) }))
           : [{ ...common, content: checkedContent(content), ...(category === undefined ? {} : { category }) }];
       const { added, rows } = await deps.memories.entries.add(drafts);
+      if (content === undefined && agent) await linkFacts(deps, deps.memories.graph, actor, agent.id, rows);
       return reply(200, { added: added.length, memories: rows.map((row) => shown(row, deps.memories.confidence(row))) });
     },
   });

@@ -88,6 +88,7 @@ export const Relation = Type.Object(
       type: Type.String(),
       confidence: Type.Number(),
       source: Type.String({ description: 'Where it is from: api, tool, or the id of an entry' }),
+      is_past: Type.Boolean({ description: 'true: the entry that it is from was replaced or archived' }),
       created_at: Time,
       updated_at: Time,
     }),
@@ -96,9 +97,9 @@ export const Relation = Type.Object(
   { 'x-name': 'MemoryRelation' },
 );
 
-export const shownRelation = ({ edge, source, target }: Match): Plain<typeof Relation> => ({
+export const shownRelation = ({ edge, source, target, isPast }: Match): Plain<typeof Relation> => ({
   source: { id: source.id, name: source.name, entity_type: source.entity_type },
-  relation: { type: edge.relation, confidence: edge.confidence, source: edge.source, created_at: edge.created_at, updated_at: edge.updated_at },
+  relation: { type: edge.relation, confidence: edge.confidence, source: edge.source, is_past: isPast, created_at: edge.created_at, updated_at: edge.updated_at },
   target: { id: target.id, name: target.name, entity_type: target.entity_type },
 });
 

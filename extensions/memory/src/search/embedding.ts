@@ -2,7 +2,8 @@
  * Who gives texts their vectors: the built-in embedder, or a provider's model.
  *
  * E1  A search never waits for a provider longer than VECTOR_WAIT_MS; then words answer alone.
- * E2  Vectors of a wrong number, size or with values that are no numbers are refused, and the reason is shown.
+ * E2  One that failed or was late rests, for 5 seconds at first and for a minute at most; words answer meanwhile.
+ * E3  Vectors of a wrong number, size or with values that are no numbers are refused, and the reason is shown.
  */
 import type { Actor, OptionalHandle, Write } from '@svc/api';
 import type { LlmService } from '@svc/ext-llm/contract';
@@ -29,6 +30,8 @@ export interface Vectors {
 export interface Embedding {
   /** `none`: nobody makes vectors, and why. `built-in` answers at once; `provider` over a network. */
   kind(): 'none' | 'built-in' | 'provider';
+  /** As the settings name it. */
+  name(): string;
   /** The identity of the vectors that are made now; undefined while it is not known, or nobody makes any. */
   model(): Promise<string | undefined>;
   embed(actor: Actor, agentId: string, texts: readonly string[], use: 'document' | 'query', signal?: AbortSignal): Promise<Vectors | undefined>;
@@ -40,14 +43,23 @@ export interface Embedding {
 }
 
 /** The built-in embedder is given content words alone, which makes its vectors other ones. */
-const builtInId = (model: { readonly id: string } | undefined): string | undefined => (model === undefined ? undefined : `${model.id}/latin`);
+const builtInId = (model: { readonly id: string } | undefined): string | undefined => (model === undefined ? undefined : `${model.id}/letters`);
 const TIMEOUT_MS = 30_000;
-const REST_MS = 30_000;
+/** The first rest after a failure; each further one is twice as long. */
+const REST_MS = 5_000;
+const MAX_REST_MS = 60_000;
 /** A search waits so long for the vector of its question. */
 export const VECTOR_WAIT_MS = 500;
 
 export const createEmbedding = ({ embedder, llm, memory, mono, swapped }: EmbeddingDeps): Embedding => {
   let restsUntil = Number.NEGATIVE_INFINITY;
+  let failures = 0;
+  const rest = (): void => {
+    // Searches that failed together count once.
+    if (mono() < restsUntil) return;
+    restsUntil = mono() + Math.min(MAX_REST_MS, REST_MS * 2 ** failures);
+    failures += 1;
+  };
   const state: Embedding['state'] = { error: undefined, model: undefined };
   const kind = (): ReturnType<Embedding['kind']> => {
     const { embedding_provider: provider, fts_only: only } = memory();
@@ -73,10 +85,11 @@ export const createEmbedding = ({ embedder, llm, memory, mono, swapped }: Embedd
   };
   return {
     kind,
+    name: () => memory().embedding_provider,
     state,
     isResting: () => kind() === 'provider' && mono() < restsUntil,
     late: (ms) => {
-      restsUntil = mono() + REST_MS;
+      rest();
       state.error = `no vector came within ${ms} ms`;
     },
     model: async () => (kind() === 'built-in' ? builtInId(await embedder.value?.model()) : kind() === 'provider' ? state.model : undefined),
@@ -88,6 +101,8 @@ export const createEmbedding = ({ embedder, llm, memory, mono, swapped }: Embedd
             ? await byProvider(actor, agentId, texts, use, signal)
             : embedder.value && { model: builtInId(await embedder.value.model()) ?? '', vectors: await embedder.value.embed(texts.map(contentWords)), settle: [] };
         state.error = undefined;
+        failures = 0;
+        restsUntil = Number.NEGATIVE_INFINITY;
         const before = state.model;
         state.model = made?.model ?? before;
         if (kind() === 'provider' && before !== undefined && state.model !== before) swapped();
@@ -95,7 +110,7 @@ export const createEmbedding = ({ embedder, llm, memory, mono, swapped }: Embedd
       } catch (error) {
         // Whoever asked waited no longer, and said why.
         if (signal?.aborted) throw error;
-        restsUntil = mono() + REST_MS;
+        rest();
         state.error = error instanceof Error ? error.message : String(error);
         throw error;
       }

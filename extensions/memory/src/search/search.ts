@@ -100,11 +100,19 @@ const withSuccessors = (successors: ReadonlyMap<string, EntryRow>, found: readon
     const next = one.row.superseded_by === null ? undefined : successors.get(one.row.superseded_by);
     if (!next || !fits(next, query)) continue;
     const there = all.get(next.id);
-    all.set(next.id, there ? { ...there, score: Math.max(there.score, one.score) } : { ...one, row: next, why: ['time'] });
+    all.set(next.id, there ? fittingAs(there, one) : { ...one, row: next, why: ['time'] });
     all.set(one.row.id, { ...one, score: one.score * REPLACED_SHARE });
   }
   return [...all.values()];
 };
+
+/** What holds now fits a question as well as what it replaced. */
+const fittingAs = (now: Found, before: Found): Found => ({
+  ...now,
+  score: Math.max(now.score, before.score),
+  covered: Math.max(now.covered, before.covered),
+  ...(before.near > now.near ? { near: before.near, ...(before.above === undefined ? {} : { above: before.above }) } : {}),
+});
 
 const fits = (row: EntryRow, { agentId, shared, level, category, userId }: Scope): boolean =>
   (agentId === undefined || row.agent_id === agentId || (shared === true && row.agent_id === '')) &&

@@ -24,19 +24,22 @@ const isTerm = (word: string): boolean => !STOP.has(word) && !STOP_CHARS.has(wor
 /** The different terms of a text, for the index. */
 export const termsOf = (text: string): string[] => [...new Set(wordsOf(text, MAX_TERMS).filter(isTerm).map(termOf))];
 
+/** Two characters of a script without spaces. */
+export const isPair = (word: string): boolean => !ASCII.test(word) && [...word].length === 2 && /\p{Lo}/u.test(word);
+
 /** Those of a question. Single characters of scripts without spaces count only where the question has no pair of them. */
 export const termsAsked = (text: string): string[] => {
   const words = wordsOf(text, MAX_TERMS).filter(isTerm);
-  const pairs = words.filter((word) => !ASCII.test(word) && [...word].length === 2 && /\p{Lo}/u.test(word));
+  const pairs = words.filter(isPair);
   const kept = pairs.length === 0 ? words : words.filter((word) => [...word].length > 1 || !pairs.some((pair) => pair.includes(word)));
   return [...new Set(kept.map(termOf))].slice(0, MAX_ASKED);
 };
 
-const LETTER = /[\p{L}\p{N}]/u;
+const LETTER = /\p{L}/u;
 /** Of scripts whose single characters the built-in embedder knows, and not what they mean together. */
 const UNKNOWN_SCRIPT = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}]+/gu;
 
-/** A text without the words that stand in every text: their meaning would make all texts alike. Nothing is left of a text in Chinese: words find it. */
+/** A text without the words that stand in every text: their meaning would make all texts alike. Nothing is left of a text in Chinese, and nothing of numbers alone: words find them. */
 export const contentWords = (whole: string): string => {
   const text = whole.replace(UNKNOWN_SCRIPT, ' ');
   const kept = text.replace(/[A-Za-z]+/g, (word) => (STOP.has(word.toLowerCase()) ? ' ' : word));

@@ -7,6 +7,7 @@
 import type { Reader } from '@svc/api';
 import type { Db } from '@svc/api';
 import type { Scope } from '../memory-deps.js';
+import { isPair } from './terms.js';
 
 export interface Placed {
   readonly place: number;
@@ -21,6 +22,7 @@ export interface Placed {
 const SLOTS = [4, 8, 16, 32] as const;
 /** Of a term in an entry of usual length. */
 const USUAL_WEIGHT = 1.6;
+const UNKNOWN_PAIR = 0.25;
 /** Rows of terms that one search reads: some fifteen milliseconds. */
 const MAX_READ = 5_000;
 
@@ -46,8 +48,12 @@ export const searchWords = async (db: Pick<Db, 'table'>, reader: Reader, terms: 
     `SELECT g.place AS place, g.score AS score FROM (SELECT t.place AS place, SUM(t.weight * CASE t.term ${'WHEN ? THEN CAST(? AS INTEGER) '.repeat(slots)}ELSE 0 END) AS score FROM ${db.table('terms')} t WHERE t.term IN (${marks(slots)}) GROUP BY t.place) g JOIN ${db.table('entries')} e ON e.place = g.place WHERE ${sql} ORDER BY score DESC, place DESC LIMIT ?`,
     [...weighed.flat(), ...weighed.map(([term]) => term), ...args, limit],
   );
-  // Words that nobody has count as the rarest.
-  const whole = asked.length === 0 ? 1 : terms.slice(0, slots).reduce((sum, term) => sum + idf(known.find((one) => one.term === term)?.n ?? 0), 0) / 10_000;
+  // Words that nobody has count as the rarest; of pairs of characters, which mostly lie across two words, a quarter as much.
+  const counted = (term: string): number => {
+    const n = known.find((one) => one.term === term)?.n;
+    return idf(n ?? 0) * (n === undefined && isPair(term) ? UNKNOWN_PAIR : 1);
+  };
+  const whole = asked.length === 0 ? 1 : terms.slice(0, slots).reduce((sum, term) => sum + counted(term), 0) / 10_000;
   return rows.map(({ place, score }) => ({ place: Number(place), score: Number(score) / 10_000, covered: Math.min(1, Number(score) / 10_000 / USUAL_WEIGHT / Math.max(whole, 0.0001)) }));
 };
 

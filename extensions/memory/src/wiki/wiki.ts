@@ -28,8 +28,13 @@ export const topicKey = (topic: string): string => {
 };
 
 export const createWiki = (deps: MemoryDeps, entries: Entries): Wiki => {
+  // An import may bring another page of a topic: the one that was written last is read.
   const find = (actor: Actor, agentId: string, topic: string) =>
-    own(deps, actor).first<EntryRow>({ from: 'entries', where: { topic: topicKey(topic), agent_id: placeOf(agentId, topicKey(topic)), archived: 0 } });
+    own(deps, actor).first<EntryRow>({
+      from: 'entries',
+      where: { topic: topicKey(topic), agent_id: placeOf(agentId, topicKey(topic)), archived: 0 },
+      order: [{ column: 'updated_at', descending: true }, { column: 'place' }],
+    });
   return {
     get: async (actor, agentId, topic) => {
       const row = await find(actor, agentId, topic);

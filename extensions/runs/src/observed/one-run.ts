@@ -41,7 +41,7 @@ const stopRun = ({ journal, runs }: OneRunDeps): RouteDecl =>
     path: '/api/runs/{id}/stop',
     summary: 'Stop a run',
     description:
-      "Cancels an active or queued run, with all that it started: runs of other agents and other work. The agent's other runs continue. Text up to this point stays in the session. For a run that has ended, `stopped` is 0. The `root_id` of a run, also that of a workflow or of a job, stops all that it led to.",
+      "Cancels an active or queued run, with all that it started: runs of other agents and other work. The agent's other runs continue. Text up to this point stays in the session. For a run that has ended, `stopped` is 0. The `root_id` of a run, also that of a workflow or of a job, stops all that it led to, and what of it still waits to begin.",
     permission: 'runs.send',
     cost: 5,
     params: RunPath,
@@ -49,10 +49,12 @@ const stopRun = ({ journal, runs }: OneRunDeps): RouteDecl =>
     handler: async ({ actor, params }) => {
       const id = params.id.toLowerCase();
       const run = await journal.get(actor, id);
-      // Work of another kind is seen by what it led to.
-      const isRoot = run === undefined && (await journal.list({ actor, kind: RUN_KIND, rootId: id, limit: 1 })).length > 0;
-      if (run?.kind !== RUN_KIND && !isRoot) throw runErrors.not_found(params.id);
-      return reply(200, { status: 'ok', run_id: id, stopped: await runs.stop(actor, isRoot ? { rootId: id } : { runId: id }, 'stopped by request') });
+      if (run !== undefined && run.kind !== RUN_KIND) throw runErrors.not_found(params.id);
+      const stopped = await runs.stop(actor, run ? { runId: id } : { rootId: id }, 'stopped by request');
+      // Work of another kind is seen by what it led to, or by whoever drives it and stopped it.
+      const isKnown = run !== undefined || stopped > 0 || (await journal.list({ actor, kind: RUN_KIND, rootId: id, limit: 1 })).length > 0;
+      if (!isKnown) throw runErrors.not_found(params.id);
+      return reply(200, { status: 'ok', run_id: id, stopped });
     },
   });
 

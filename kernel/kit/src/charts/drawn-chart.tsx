@@ -108,12 +108,15 @@ const columnsOf = ({ series, format, intervalSeconds }: ChartProps): ReadonlyArr
   })),
 ];
 
-/** Intervals in which something happened, the newest first. */
-const rowsOf = ({ starts, series }: ChartProps): Row[] =>
-  starts
+/** Intervals in which something happened, the newest first. A line beside bars, such as a limit, is there in each of them. */
+const rowsOf = ({ starts, series }: ChartProps): Row[] => {
+  const bars = series.filter(({ kind }) => kind === 'bars');
+  const counted = bars.length > 0 ? bars : series;
+  return starts
     .map((start, index) => ({ start, index }))
-    .filter(({ index }) => series.some(({ values }) => (values[index] ?? 0) !== 0))
+    .filter(({ index }) => counted.some(({ values }) => (values[index] ?? 0) !== 0))
     .reverse();
+};
 
 export const DrawnChart = (props: ChartProps) => {
   const place = useRef<HTMLDivElement>(null);

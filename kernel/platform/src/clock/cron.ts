@@ -1,16 +1,16 @@
 /**
- * When a cron expression is next due, in a time zone.
+ * When a cron expression is next due, in a time zone. At a change of the clock it is read as Debian's cron reads it.
  *
- * N1  A local time that a change of the clock leaves out is due at the moment of that change; one that occurs twice is due at the
- *     first, and at both where the expression is for every hour.
+ * N1  A fixed local time that a change of the clock leaves out is due at the moment of that change, and one that occurs twice at
+ *     the first. Where minute or hour begin with *, every matching minute that a clock shows is due, and no other.
  * N2  Where days of the month and of the week are both given, either is enough.
  * N3  A day that a month does not have is passed over, and no other day with it.
  */
 import { cronFault, timeZoneFault } from '@svc/api';
-import type { Cron } from 'croner';
 import { clockErrors } from './errors.js';
 
-const DAY_MS = 86_400_000;
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
 const DAYS_OF_WEEK = 7;
 const SHORTEST_MONTH = 28;
 const LONGEST_MONTH = 31;
@@ -27,15 +27,52 @@ export const nextCronTime = async (expression: string, timeZone: string, after: 
   return Math.min(...due);
 };
 
+/** The library reads the local time as if it were UTC: what a change of the clock does to it is decided here. */
 const nextOfPart = async (expression: string, timeZone: string, after: number): Promise<number | undefined> => {
   const { Cron: Times } = await import('croner');
-  const text = asLibrary(expression);
-  const options = { paused: true, mode: '5-part' } as const;
-  const cron = new Times(text, { ...options, timezone: timeZone });
-  const due = nextOf(cron, timeZone, after);
-  if (due === undefined || !isForEveryHour(expression)) return due;
-  const inOffset: InOffset = (utcOffset, from) => new Times(text, { ...options, utcOffset }).nextRun(new Date(from))?.getTime();
-  return Math.min(due, repeated(inOffset, timeZone, after) ?? due);
+  const cron = new Times(asLibrary(expression), { paused: true, mode: '5-part', utcOffset: 0 });
+  const nextLocal: NextLocal = (local) => cron.nextRun(new Date(local))?.getTime();
+  const zone = zoneOf(timeZone);
+  return hasWildcard(expression) ? nextShown(nextLocal, zone, after) : nextFixed(nextLocal, zone, after);
+};
+
+/** The next matching local time after another; local times are milliseconds as if they were UTC. */
+type NextLocal = (local: number) => number | undefined;
+
+const hasWildcard = (expression: string): boolean =>
+  expression
+    .trim()
+    .split(/\s+/)
+    .slice(0, 2)
+    .some((field) => /^[*?]/.test(field));
+
+const nextFixed = (nextLocal: NextLocal, zone: Zone, after: number): number | undefined => {
+  for (let local = nextLocal(after + zone.offset(after)); local !== undefined; local = nextLocal(local)) {
+    const due = zone.moments(local)[0] ?? zone.change(local - DAY_MS, local + DAY_MS);
+    if (due > after) return due;
+  }
+  return undefined;
+};
+
+const nextShown = (nextLocal: NextLocal, zone: Zone, after: number): number | undefined => {
+  const again = nextRepeated(nextLocal, zone, after);
+  if (again !== undefined) return again;
+  for (let local = nextLocal(after + zone.offset(after)); local !== undefined; local = nextLocal(local)) {
+    const due = zone.moments(local).find((moment) => moment > after);
+    if (due !== undefined) return due;
+  }
+  return undefined;
+};
+
+/** The first time of an hour that the clock repeats within a day, once nothing is left of that hour's first pass. */
+const nextRepeated = (nextLocal: NextLocal, zone: Zone, after: number): number | undefined => {
+  if (zone.offset(after + DAY_MS) >= zone.offset(after)) return undefined;
+  const change = zone.change(after, after + DAY_MS);
+  const end = change + zone.offset(after);
+  const left = nextLocal(after + zone.offset(after));
+  if (left !== undefined && left < end) return undefined;
+  const local = nextLocal(change + zone.offset(change) - 1);
+  return local !== undefined && local < end ? local - zone.offset(change) : undefined;
 };
 
 /** The library passes over the first days of March where it looks in February for a day that February does not have: such days are looked for by themselves (N3). */
@@ -60,52 +97,38 @@ const daysOf = (field: string): number[] => {
   return [...new Set(days)];
 };
 
-const nextOf = (cron: Cron, timeZone: string, after: number): number | undefined => {
-  for (let found = cron.nextRun(new Date(after)); found !== null; found = cron.nextRun(found)) {
-    const due = fitting(cron, found, timeZone);
-    if (due > after) return due;
-  }
-  return undefined;
-};
+interface Zone {
+  /** Milliseconds east of UTC. */
+  offset(at: number): number;
+  /** When clocks show this local time: once, twice or never. */
+  moments(local: number): number[];
+  /** The moment between two at which the offset becomes what it is at the second. */
+  change(from: number, to: number): number;
+}
 
-const isForEveryHour = (expression: string): boolean => ['*', '*/1', '?'].includes(expression.trim().split(/\s+/)[1] ?? '');
-
-/** The next time where a zone would stay at this offset (minutes east of UTC). */
-type InOffset = (offset: number, after: number) => number | undefined;
-
-/** The library passes over an hour that a clock repeats. */
-const repeated = (inOffset: InOffset, timeZone: string, after: number): number | undefined => {
-  const offset = offsetOf(timeZone);
-  const next = inOffset(offset(after), after);
-  if (next === undefined || offset(next) === offset(after)) return next;
-  if (offset(next) > offset(after)) return undefined; // a gap: nothing is repeated
-  const change = changeBefore(next, timeZone);
-  return inOffset(offset(change), change - 1);
-};
-
-/** The library moves a time that a day does not have by the length of the gap. */
-const fitting = (cron: Cron, found: Date, timeZone: string): number => (cron.match(found) ? found.getTime() : changeBefore(found.getTime(), timeZone));
-
-/** The moment since which the offset of the zone is what it is at `ms`; within the day before. */
-const changeBefore = (ms: number, timeZone: string): number => {
-  const offsetAt = offsetOf(timeZone);
-  const offset = offsetAt(ms);
-  let [before, since] = [ms - DAY_MS, ms];
-  while (since - before > 1) {
-    const middle = Math.floor((before + since) / 2);
-    if (offsetAt(middle) === offset) since = middle;
-    else before = middle;
-  }
-  return since;
-};
-
-/** Minutes east of UTC. */
-const offsetOf = (timeZone: string): ((at: number) => number) => {
+const zoneOf = (timeZone: string): Zone => {
   const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
-  return (at) => {
+  const offset = (at: number): number => {
     const name = format.formatToParts(at).find(({ type }) => type === 'timeZoneName')?.value ?? '';
     const [, sign, hours = '0', minutes = '0'] = /([+-])(\d{2}):(\d{2})/.exec(name) ?? [];
-    return (Number(hours) * 60 + Number(minutes)) * (sign === '-' ? -1 : 1);
+    return (Number(hours) * 60 + Number(minutes)) * MINUTE_MS * (sign === '-' ? -1 : 1);
+  };
+  return {
+    offset,
+    moments: (local) => {
+      const [before, later] = [offset(local - DAY_MS), offset(local + DAY_MS)];
+      if (before === later) return [local - later];
+      return [local - before, local - later].filter((moment) => moment + offset(moment) === local).sort((one, other) => one - other);
+    },
+    change: (from, to) => {
+      let [before, since] = [from, to];
+      while (since - before > 1) {
+        const middle = Math.floor((before + since) / 2);
+        if (offset(middle) === offset(to)) since = middle;
+        else before = middle;
+      }
+      return since;
+    },
   };
 };
 

@@ -52,6 +52,7 @@ describe('openapi', () => {
           responses: { 200: { description: 'The file', contentType: 'application/octet-stream' } },
           handler: async () => bytes(200, 'application/octet-stream', ''),
         }),
+        route({ id: 'things.pause', method: 'POST', path: '/api/things/{id}:pause', params: Type.Object({ id: Uuid }), responses: { 200: Type.Object({}) }, handler: async () => reply(200, {}) }),
         route({ id: 'things.put', method: 'PUT', path: '/api/things/{id}/files/{*path}', rawBody: true, responses: { 200: Type.Object({}) }, handler: async () => reply(200, {}) }),
         route({ id: 'health', path: '/api/health', auth: 'public', responses: { 200: Type.Object({ status: Type.String() }) }, handler: async () => reply(200, {}) }),
       ],
@@ -99,6 +100,7 @@ describe('openapi', () => {
   it('gives one name to parameters of paths that differ in nothing else', () => {
     const { paths } = documentOf(bench);
     expect(Object.keys(paths['/api/things/{id}'])).to.have.members(['get', 'delete']);
+    expect(paths['/api/things/{id}:pause'].post.operationId).to.equal('things.pause');
     expect(paths['/api/things/{id}'].delete.parameters).to.deep.equal([
       { name: 'id', in: 'path', required: true, description: 'A UUID', example: '0d1f6f0a-4f6c-4b4e-9f57-0c7f4f1f2a61', schema: { type: 'string', format: 'uuid', description: 'A UUID' } },
     ]);

@@ -148,7 +148,7 @@ const parameterNames = (row: AnyRow): string[] => row.pattern.segments.flatMap((
 
 const writtenPath = (row: AnyRow, names: readonly string[]): string => {
   let next = 0;
-  return `/${row.pattern.segments.map((segment) => (segment.kind === 'literal' ? segment.text : `{${names[next++]}}`)).join('/')}`;
+  return `/${row.pattern.segments.map((segment) => (segment.kind === 'literal' ? segment.text : `{${names[next++]}}${segment.action ?? ''}`)).join('/')}`;
 };
 
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

@@ -1,0 +1,4 @@
+/** Requests at random. */
+import { describeFuzzer } from './fuzzer.js';
+
+describeFuzzer(['fuzzing']);
