@@ -89,10 +89,11 @@ describe('A2A over HTTP and JSON', function () {
     expect((await send({ tenant: world.agent.id, message: message() }, alice)).status).to.equal(400);
     expect(await reasonOf(http.post(`/a2a/v1/tasks/${id}:cancel`))).to.deep.equal([409, 'TASK_NOT_CANCELABLE']);
     expect(await reasonOf(http.get(`/a2a/v1/tasks/${id}`, { 'a2a-version': '0.3' }))).to.deep.equal([400, 'VERSION_NOT_SUPPORTED']);
-    expect(await reasonOf(send({ message: message({ parts: [{ url: 'https://example.com/x' }] }) }))).to.deep.equal([415, 'CONTENT_TYPE_NOT_SUPPORTED']);
+    expect(await reasonOf(send({ message: message({ parts: [{ text: 'x' }, { url: 'https://example.com/x' }] }) }))).to.deep.equal([400, undefined]);
+    expect((await send({ message: message({ taskId: 'nonsense' }) })).status).to.equal(404);
     for (const body of [{}, { message: 'text' }, { message: [] }, { message: message({ parts: 'x' }) }, { message: message({ role: 7 }), configuration: 'x' }, { message: { parts: [null] } }]) {
       const { status } = await send(body);
-      expect(status, JSON.stringify(body)).to.be.oneOf([200, 400]);
+      expect(status, JSON.stringify(body)).to.equal(400);
     }
     for (const query of ['pageSize=101', 'pageSize=x', 'status=DONE', 'pageToken=-1']) expect((await http.get(`/a2a/v1/tasks?${query}`)).status, query).to.equal(400);
     expect((await http.post('/a2a/v1/message:send', [])).status).to.equal(400);

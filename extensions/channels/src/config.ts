@@ -23,6 +23,14 @@ const Sidecar = Type.Object(
     channel_type: Type.Optional(Type.String({ pattern: '^[a-z][a-z0-9_-]{0,63}$', description: 'The platform; by default the name' })),
     agent: Type.Optional(Type.String({ maxLength: 200, description: 'Who answers, where no binding says otherwise' })),
     restart: Type.Optional(Type.Boolean({ default: true, description: 'Whether it is started again when it ends' })),
+    restart_initial_backoff_ms: Type.Optional(
+      Type.Integer({ minimum: 10, maximum: 600_000, default: 500, description: 'How long svc waits before it starts the program again; twice as long each time' }),
+    ),
+    restart_max_backoff_ms: Type.Optional(Type.Integer({ minimum: 10, maximum: 3_600_000, default: 30_000, description: 'The longest wait between two starts' })),
+    restart_max_retries: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 1_000, default: 10, description: 'After so many starts again that failed in a row, svc leaves the program alone for five minutes, then longer each time' }),
+    ),
+    restart_reset_after_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, default: 60, description: 'A program that ran this long counts as steady: its failures begin anew' })),
     ready_timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, default: 30, description: 'How long it may take to say that it is ready' })),
     dm_policy: Type.Optional(OneOf(['respond', 'allowed_only', 'ignore'], { description: 'Who gets an answer in private chats; by default people who are allowed' })),
     group_policy: Type.Optional(OneOf(['all', 'mention_only', 'commands_only', 'ignore'], { description: 'What is answered in groups; by default messages that mention the bot' })),

@@ -21,6 +21,7 @@ import {
   type LeasedRun,
   type Logger,
   type OptionalHandle,
+  type StepOutcome,
   type ToolFile,
   type Write,
 } from '@svc/api';
@@ -137,18 +138,20 @@ async function drive(deps: OutboxDeps, run: LeasedRun): Promise<void> {
   // What the last life of the daemon was about to send may have arrived.
   if (isBegun && !isRemembered(adapter, deps.clock.now() - Date.parse(isBegun.startedAt))) return end(deps, run, row, 'unknown', 'the daemon ended while it was sent; it may have arrived');
   let seq = run.steps.reduce((most, step) => Math.max(most, step.seq), 0);
+  // The outcome of a piece is committed with what follows it: one wait for the disk instead of two. A send that is cut off leaves its intent alone (O3).
+  let outcomes: StepOutcome[] = [];
   for (const [index, piece] of pieces.entries()) {
     const key = `${row.id}:${index}`;
     if (isSent(run.steps, key)) continue;
     seq += 1;
-    const outcome = await deps.journal.step(run, { seq, kind: 'send', key, replay: adapter.isKeyed ? 'keyed' : 'never', intent: { piece: index, of: pieces.length } }, async () => {
-      const value = await attempt(deps, adapter, connection, row, piece, key);
-      return { value, outcome: value };
-    });
+    const intent = { seq, kind: 'send', key, replay: adapter.isKeyed ? ('keyed' as const) : ('never' as const), intent: { piece: index, of: pieces.length } };
+    await deps.journal.advance(run, { outcomes, intents: [intent] });
+    const outcome = await attempt(deps, adapter, connection, row, piece, key);
+    outcomes = [{ seq, status: 'done', outcome }];
     if (outcome.kind === 'sent') lastId = outcome.id ?? lastId;
-    else return unsent(deps, run, row, outcome, adapter);
+    else return unsent(deps, run, row, { outcome, outcomes }, adapter);
   }
-  return end(deps, run, { ...row, platform_id: lastId }, 'sent', null);
+  return end(deps, run, { ...row, platform_id: lastId }, 'sent', null, outcomes);
 }
 
 const piecesFor = async ({ format, maxLength }: Adapter, message: string): Promise<Piece[]> => {
@@ -191,18 +194,24 @@ export const neverLeft = (error: unknown): boolean =>
 /** Whether what was sent so long ago under the same key would be dropped. */
 const isRemembered = ({ isKeyed, keyedForMs = Number.POSITIVE_INFINITY }: Adapter, agoMs: number): boolean => isKeyed && agoMs <= keyedForMs;
 
-const unsent = (deps: OutboxDeps, run: LeasedRun, row: DeliveryRow, outcome: Exclude<Attempt, { kind: 'sent' }>, adapter: Adapter): Promise<void> => {
+interface Unsent {
+  readonly outcome: Exclude<Attempt, { kind: 'sent' }>;
+  readonly outcomes: readonly StepOutcome[];
+}
+
+const unsent = (deps: OutboxDeps, run: LeasedRun, row: DeliveryRow, { outcome, outcomes }: Unsent, adapter: Adapter): Promise<void> => {
   const waitSecs = WAITS[row.attempts];
   const waitMs = Math.min(MAX_WAIT_MS, Math.max(outcome.waitMs ?? 0, (waitSecs ?? 0) * SECOND_MS));
-  if (outcome.kind === 'unknown' && (waitSecs === undefined || !isRemembered(adapter, waitMs))) return end(deps, run, row, 'unknown', outcome.why);
-  if (outcome.kind === 'never' || waitSecs === undefined) return end(deps, run, row, 'failed', outcome.why);
+  if (outcome.kind === 'unknown' && (waitSecs === undefined || !isRemembered(adapter, waitMs))) return end(deps, run, row, 'unknown', outcome.why, outcomes);
+  if (outcome.kind === 'never' || waitSecs === undefined) return end(deps, run, row, 'failed', outcome.why, outcomes);
   const stored = deps.db.update('deliveries', ['id'], [{ id: row.id, attempts: row.attempts + 1, reason: outcome.why.slice(0, MAX_REASON) }]);
   const until = new Date(deps.clock.now() + waitMs).toISOString();
-  return deps.journal.wait(run, { reason: 'retry', wakeKey: `channel-delivery:${run.id}`, until }, { also: [stored] });
+  return deps.journal.wait(run, { reason: 'retry', wakeKey: `channel-delivery:${run.id}`, until }, { outcomes, also: [stored] });
 };
 
-const end = (deps: OutboxDeps, run: LeasedRun, row: DeliveryRow, status: DeliveryState, reason: string | null): Promise<void> =>
+const end = (deps: OutboxDeps, run: LeasedRun, row: DeliveryRow, status: DeliveryState, reason: string | null, outcomes: readonly StepOutcome[] = []): Promise<void> =>
   deps.journal.advance(run, {
+    outcomes,
     finish: status === 'sent' ? { status: 'done' } : { status: 'failed', error: { code: 'channels_undelivered', message: reason ?? '' } },
     also: [
       deps.db.update(

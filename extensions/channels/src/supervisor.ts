@@ -2,7 +2,8 @@
  * Connections to platforms.
  *
  * C1  One daemon at a time holds the connection of a channel; when it is gone for half a minute, another one takes over.
- * C2  What a platform refuses is a state with its cause and what to do, and it is tried again for ever: after a second at first, a minute at most.
+ * C2  What a platform refuses is a state with its cause and what to do, and it is tried again for ever: after a second at first, a minute at most; programs of
+ *     sidecars as backoff.ts says.
  * C3  "Connected" means that the platform answered lately. Where it was silent for a minute, the state is `deaf`.
  */
 import type { Db, Disposable, Events, ExtensionContext, Write } from '@svc/api';
@@ -10,6 +11,7 @@ import type { Account } from './account.js';
 import type { Accounts } from './accounts.js';
 import { type Adapter, ChannelFault, type AdapterTools, type Connection } from './adapters/adapter.js';
 import type { Inbox } from './inbox.js';
+import { createBackoff } from './backoff.js';
 import { createLeases, type Leases } from './leases.js';
 
 export const STATES = ['off', 'connecting', 'connected', 'listening', 'failing', 'deaf', 'elsewhere'] as const;
@@ -46,10 +48,8 @@ export interface Supervisor {
 
 const BEAT_MS = 10_000;
 const DEAF_MS = 60_000;
-const FIRST_WAIT_MS = 1_000;
-const MAX_WAIT_MS = 60_000;
-/** A connection that lasted this long begins again with the first wait. */
-const STEADY_MS = 60_000;
+const FIRST_IDLE_MS = 1_000;
+const MAX_IDLE_MS = 60_000;
 
 interface Live {
   readonly account: Account;
@@ -152,29 +152,38 @@ const serve = async (serving: Serving, one: Live, adapter: Adapter): Promise<voi
   const { rowOf, state, held, release } = leases;
   const { account } = one;
   const { signal } = one.stop;
-  let waitMs = FIRST_WAIT_MS;
+  const backoff = createBackoff(account.sidecar, () => (deps.ids.bytes(1)[0] ?? 0) / BYTE);
+  // Where another daemon has the channel, and where a platform ended the connection in its own way.
+  let idleMs = FIRST_IDLE_MS;
   while (!signal.aborted) {
     const begun = deps.clock.now();
+    let waitMs = idleMs;
+    idleMs = Math.min(MAX_IDLE_MS, idleMs * 2);
     try {
       if (await held(account.name)) {
         await state(account.name, { state: 'connecting', started_at: deps.clock.iso() });
         const { place } = (await rowOf(account.name)) ?? {};
         await listened(serving, one, adapter, place ?? undefined);
+        if (deps.clock.now() - begun > MAX_IDLE_MS) waitMs = idleMs = FIRST_IDLE_MS;
       }
     } catch (error) {
       if (signal.aborted) break;
       const [problem, fix] = error instanceof ChannelFault ? [error.message, error.fix] : [messageOf(error), 'Check the address, the network and the settings of the channel.'];
+      const { waitMs: next, isOpen, failures } = backoff.failed(deps.clock.now() - begun);
+      waitMs = Math.max(next, (error instanceof ChannelFault && error.retryAfterMs) || 0);
       deps.log.warn('A channel is not connected; svc tries again.', { channel: account.name, problem, waitMs });
-      await state(account.name, { state: 'failing', problem, fix }).catch(() => undefined); // the database may be what failed
+      const shown = isOpen ? { problem: `its circuit is open: it failed ${failures} times in a row, the last time because ${problem}`, fix: openFix(waitMs) } : { problem, fix };
+      await state(account.name, { state: 'failing', ...shown }).catch(() => undefined); // the database may be what failed
       if (account.sidecar?.restart === false) break;
-      if (error instanceof ChannelFault && error.retryAfterMs !== undefined) waitMs = Math.max(waitMs, error.retryAfterMs);
     }
-    waitMs = deps.clock.now() - begun > STEADY_MS ? FIRST_WAIT_MS : waitMs;
     await deps.clock.sleep(waitMs, signal).catch(() => undefined);
-    waitMs = Math.min(MAX_WAIT_MS, waitMs * 2);
   }
   await release(account.name).catch(() => undefined); // it runs out by itself
 };
+
+const BYTE = 256;
+const MINUTE_MS = 60_000;
+const openFix = (waitMs: number): string => `svc starts it again within ${Math.ceil(waitMs / MINUTE_MS)} minutes. When you have repaired it, \`svc channels reload\` starts it at once.`;
 
 /** Listens while the lease is held. */
 const listened = async ({ deps, leases: { state, held }, connectionTo }: Serving, one: Live, adapter: Adapter, place: string | undefined): Promise<void> => {

@@ -208,7 +208,7 @@ describe('channels', function () {
     expect(await code(404, 'DELETE', '/api/bindings/0')).to.equal('channels_binding_not_found');
   });
 
-  it('T1 T2 T3 T4 S1 S2 Telegram: 409 is a state, text is HTML or plain, senders are allowed by code, and nothing is received twice', async () => {
+  it('T1 T2 T3 T4 S1 S2 Telegram: 409 and a revoked token are states, text is HTML or plain, senders are allowed by code, and nothing is received twice', async () => {
     telegram.fail('getUpdates', { code: 409, description: 'Conflict: terminated by other getUpdates request' });
     await configure('telegram', { token: TOKEN, fields: { api_url: telegram.url } });
     await inState('telegram', 'failing');
@@ -239,7 +239,13 @@ describe('channels', function () {
     expect(senders.map((one: { sender: string }) => one.sender)).to.deep.equal(['7']);
     await alice.expect(403, 'GET', '/api/channels/senders');
     await owner.expect(200, 'DELETE', `/api/channels/senders/${senders[0].id}`);
+    telegram.fail('getUpdates', { code: 401, description: 'Unauthorized' });
     expect((await owner.expect(200, 'POST', '/api/channels/reload')).body.started).to.include('telegram');
+    await inState('telegram', 'failing');
+    expect((await channel('telegram')).last_error)
+      .to.contain('does not know the token (401)')
+      .and.not.contain(TOKEN);
+    await inState('telegram', 'connected');
     await owner.expect(200, 'DELETE', '/api/channels/telegram/configure');
     expect(await channel('telegram')).to.deep.include({ state: 'off', has_token: false, configured: false });
   });

@@ -31,7 +31,7 @@ export const CompatTransport = Type.Object(
         Type.Object(
           {
             name: Type.String({ pattern: "^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,100}$" }),
-            value: Type.Optional(Type.String({ maxLength: 10_000, pattern: '^[^\\r\\n]*$', description: 'Stored in the vault; left out, the stored value stays' })),
+            value: Type.Optional(Type.String({ 'x-secret': true, maxLength: 10_000, pattern: '^[^\\r\\n]*$', description: 'Stored in the vault; left out, the stored value stays' })),
             value_env: Type.Optional(Type.String({ pattern: '^[A-Za-z_][A-Za-z0-9_]{0,127}$', description: 'The stored value or variable of the daemon that holds it' })),
           },
           closed,

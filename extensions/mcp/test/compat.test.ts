@@ -1,11 +1,12 @@
 /** HTTP services that know no MCP, as servers with tools. */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { OPEN_RATE } from '@svc/testing';
 import { expect } from 'chai';
 
 const SECRET = 'the-key-of-the-weather-17';
+const IN_CONFIG = 'the-key-of-the-file-18';
 
 describe('HTTP services as MCP servers', function () {
   this.timeout(30_000);
@@ -49,7 +50,8 @@ describe('HTTP services as MCP servers', function () {
     });
     await new Promise<void>((done) => service.listen(0, '127.0.0.1', done));
     base = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
-    svc = await bootWithModel(undefined, { config: `${OPEN_RATE}[tool_invoke]\nenabled = true\nallowlist = ["*"]\n` });
+    const configured = `[[mcp_servers]]\nname = "configured"\n[mcp_servers.transport]\ntype = "http_compat"\nbase_url = "${base}/v1"\n[[mcp_servers.transport.headers]]\nname = "X-Key"\nvalue = "${IN_CONFIG}"\n[[mcp_servers.transport.tools]]\nname = "ping"\npath = "/ping"\nmethod = "delete"\n`;
+    svc = await bootWithModel(undefined, { config: `${OPEN_RATE}[tool_invoke]\nenabled = true\nallowlist = ["*"]\n${configured}` });
     const { status, body } = await add({ transport: transport(), env: ['FIXED=blue'], timeout_secs: 4 });
     expect([status, body.state, body.tools_count, body.url], JSON.stringify(body)).to.deep.equal([201, 'connected', 6, `${base}/v1`]);
   });
@@ -113,6 +115,13 @@ describe('HTTP services as MCP servers', function () {
       expect((await code(more))[0], JSON.stringify(more)).to.equal(400);
     expect((await svc.http.post('/api/mcp/servers', { name: 'other', transport: transport(), oauth: { client_id: 'x' } })).body.code).to.equal('mcp_bad_spec');
     expect((await svc.http.post('/api/mcp/servers', { name: 'other', transport: 'http_compat', url: base })).body.error).to.match(/needs \{"transport"/);
+  });
+
+  it('are set in config.toml as well, with their headers', async () => {
+    await until(async () => (await svc.http.get('/api/mcp/servers/configured')).body.status === 'connected');
+    await svc.http.expect(200, 'POST', '/api/tools/mcp_configured_ping/invoke', {});
+    expect(seen.at(-1)).to.deep.include({ method: 'DELETE', url: '/v1/ping', key: IN_CONFIG });
+    for (const path of ['/api/mcp/servers/configured', '/api/mcp/servers', '/api/config']) expect((await svc.http.expect(200, 'GET', path)).text, path).to.not.include(IN_CONFIG);
   });
 
   it('wait for the value of a header that is missing', async () => {

@@ -1,23 +1,45 @@
 /** The official protocol over HTTP and JSON (1.0): the same tasks as over JSON-RPC, each operation at an address of its own. Errors have the protocol's form. */
 import type { ListTasksRequest, SendMessageResult, StreamResponse } from '@a2a-js/sdk';
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
-import { bytes, type MediaReply, type RouteDecl, routeGroup, stream, Type } from '@svc/api';
+import { bytes, ErrorBody, type MediaReply, OneOf, type RouteDecl, routeGroup, stream, Type } from '@svc/api';
 import { cardOf } from './cards.js';
 import { factsOf, type OfficialRouteDeps, open } from './routes.js';
 import { createServed, type Sdk } from './served.js';
 
-const route = routeGroup({ area: 'a2a', errors: [404] });
+const route = routeGroup({ area: 'a2a' });
 const MAX_BODY_BYTES = 1_048_576;
 const COST = 30;
-const JSON_TYPE = 'application/a2a+json';
+const JSON_TYPE = 'application/json';
 const SERVED = /^1\.0(\.\d+)?$/;
 
 const Task = Type.Unknown({ description: 'A task, as the protocol has it' });
-const Events = Type.Unknown({ description: 'Events, as the protocol has them' });
+const EVENTS = { description: 'Events, as the protocol has them', contentType: 'text/event-stream' } as const;
+/** Of the protocol, or of svc where the request did not come that far. */
+const Failure = Type.Union([
+  Type.Object({
+    error: Type.Object({
+      code: Type.Integer({ description: 'The HTTP status' }),
+      status: Type.String(),
+      message: Type.String(),
+      details: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
+    }),
+  }),
+  ErrorBody,
+]);
+const FAILURES = { 400: Failure, 404: Failure, 409: Failure, 415: Failure } as const;
 const TaskPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, description: 'Id of a task', examples: ['00000000-0000-4000-8000-000000000000'] }) });
 const Body = Type.Object(
-  { message: Type.Optional(Type.Unknown({ description: '`{messageId, role, parts: [{text}]}`' })) },
-  { additionalProperties: true, description: 'SendMessageRequest: `message`, and perhaps `configuration`, `tenant`, `metadata`' },
+  {
+    message: Type.Object(
+      {
+        messageId: Type.String({ minLength: 1, maxLength: 200, description: 'The same again is the same task' }),
+        role: OneOf(['ROLE_USER', 'ROLE_AGENT']),
+        parts: Type.Array(Type.Object({ text: Type.String({ pattern: '\\S' }) }, { additionalProperties: true, description: 'Only text is taken' }), { minItems: 1, maxItems: 1_000 }),
+      },
+      { additionalProperties: true, description: 'Also `contextId`, to go on, and `metadata.agentId`' },
+    ),
+  },
+  { additionalProperties: true, description: 'SendMessageRequest of the protocol: also `configuration` and `tenant`' },
 );
 const question = (text: string, more: object = {}) => ({ message: { messageId: 'm-1', role: 'ROLE_USER', parts: [{ text }], ...more } });
 const EXAMPLES = {
@@ -85,12 +107,6 @@ async function* lines(first: IteratorResult<StreamResponse, void>, events: Async
   }
 }
 
-const number = (text: string | undefined, name: string, { errors }: Sdk): number | undefined => {
-  if (text === undefined || text === '') return undefined;
-  if (!/^\d{1,9}$/.test(text)) throw new errors.RequestMalformedError(`${name} is a whole number.`);
-  return Number(text);
-};
-
 const requestOf = (body: unknown, { SendMessageRequest, errors }: Sdk): ReturnType<typeof SendMessageRequest.fromJSON> => {
   try {
     return SendMessageRequest.fromJSON(body as object);
@@ -99,7 +115,7 @@ const requestOf = (body: unknown, { SendMessageRequest, errors }: Sdk): ReturnTy
   }
 };
 
-const sending = { permission: 'runs.send', cost: COST, audit: 'served_task_sent', maxBodyBytes: MAX_BODY_BYTES, body: Body, errors: [404, 413, 429, 503] } as const;
+const sending = { permission: 'runs.send', cost: COST, audit: 'served_task_sent', maxBodyBytes: MAX_BODY_BYTES, body: Body, errors: [413, 429, 503] } as const;
 
 export const restRoutes = (deps: OfficialRouteDeps): RouteDecl[] => [
   route({
@@ -110,7 +126,7 @@ export const restRoutes = (deps: OfficialRouteDeps): RouteDecl[] => [
     description: `Asks an agent and waits for its answer, over HTTP and JSON. \`tenant\` names the agent; by default it is the oldest. A task is a run. ${VERSION}`,
     examples: EXAMPLES,
     ...sending,
-    responses: { 200: Task },
+    responses: { 200: Task, ...FAILURES },
     handler: (asked) => answered(deps, asked, async (served, sdk, context) => sent(await served.sendMessage(requestOf(asked.body, sdk), context), sdk)),
   }),
   route({
@@ -121,7 +137,7 @@ export const restRoutes = (deps: OfficialRouteDeps): RouteDecl[] => [
     description: `Like \`message:send\`, and answers with events as the agent works. ${VERSION}`,
     examples: EXAMPLES,
     ...sending,
-    responses: { 200: Events },
+    responses: { 200: EVENTS, ...FAILURES },
     handler: (asked) => answered(deps, asked, (served, sdk, context) => streamed(served.sendMessageStream(requestOf(asked.body, sdk), context), sdk)),
   }),
   listTasks(deps),
@@ -133,7 +149,7 @@ export const restRoutes = (deps: OfficialRouteDeps): RouteDecl[] => [
     permission: 'runs.read',
     description: `One of your tasks, with its answer. ${VERSION}`,
     params: TaskPath,
-    responses: { 200: Task },
+    responses: { 200: Task, ...FAILURES },
     handler: (asked) => answered(deps, asked, async (served, sdk, context) => json(sdk.Task.toJSON(await served.getTask({ tenant: '', id: asked.params.id }, context)))),
   }),
   route({
@@ -145,8 +161,7 @@ export const restRoutes = (deps: OfficialRouteDeps): RouteDecl[] => [
     permission: 'runs.send',
     audit: 'served_task_cancelled',
     params: TaskPath,
-    errors: [400, 404],
-    responses: { 200: Task },
+    responses: { 200: Task, ...FAILURES },
     handler: (asked) => answered(deps, asked, async (served, sdk, context) => json(sdk.Task.toJSON(await served.cancelTask({ tenant: '', id: asked.params.id, metadata: undefined }, context)))),
   }),
   route({
@@ -157,17 +172,17 @@ export const restRoutes = (deps: OfficialRouteDeps): RouteDecl[] => [
     description: `Answers with the task, and then with events until it ends. ${VERSION}`,
     permission: 'runs.send',
     params: TaskPath,
-    errors: [400, 404],
-    responses: { 200: Events },
+    responses: { 200: EVENTS, ...FAILURES },
     handler: (asked) => answered(deps, asked, (served, sdk, context) => streamed(served.resubscribe({ tenant: '', id: asked.params.id }, context), sdk)),
   }),
 ];
 
+const STATES = ['TASK_STATE_SUBMITTED', 'TASK_STATE_WORKING', 'TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_COMPLETED', 'TASK_STATE_FAILED', 'TASK_STATE_CANCELED'] as const;
 const Query = Type.Object({
   contextId: Type.Optional(Type.String({ maxLength: 200, description: 'Only those of this context' })),
-  status: Type.Optional(Type.String({ maxLength: 40, description: 'Such as `TASK_STATE_COMPLETED`' })),
-  pageSize: Type.Optional(Type.String({ maxLength: 20, description: '1 to 100; 50 by default' })),
-  pageToken: Type.Optional(Type.String({ maxLength: 20, description: 'As the last page gave it' })),
+  status: Type.Optional(OneOf(STATES)),
+  pageSize: Type.Optional(Type.String({ pattern: '^([1-9][0-9]?|100)$', description: '1 to 100; 50 by default' })),
+  pageToken: Type.Optional(Type.String({ pattern: '^[0-9]{0,9}$', description: 'As the last page gave it' })),
   historyLength: Type.Optional(Type.String({ maxLength: 20, description: 'Without effect: no history is sent' })),
   statusTimestampAfter: Type.Optional(Type.String({ maxLength: 40, description: 'Only those that changed later' })),
   includeArtifacts: Type.Optional(Type.String({ maxLength: 5, description: '`true`: with their answers' })),
@@ -182,17 +197,14 @@ const listTasks = (deps: OfficialRouteDeps): RouteDecl =>
     permission: 'runs.read',
     description: `Your tasks, the latest change first. ${VERSION}`,
     query: Query,
-    errors: [400],
-    responses: { 200: Type.Unknown({ description: 'Tasks, as the protocol has them' }) },
+    responses: { 200: Type.Unknown({ description: 'Tasks, as the protocol has them' }), ...FAILURES },
     handler: (asked) =>
       answered(deps, asked, async (served, sdk, context) => {
         const { contextId = '', status, pageSize, pageToken = '', statusTimestampAfter, includeArtifacts } = asked.query;
-        const state = status === undefined ? sdk.TaskState.TASK_STATE_UNSPECIFIED : sdk.TaskState[status as keyof typeof sdk.TaskState];
-        if (typeof state !== 'number') throw new sdk.errors.RequestMalformedError(`There is no state ${status?.slice(0, 40)}.`);
-        const size = number(pageSize, 'pageSize', sdk);
+        const state = sdk.TaskState[status ?? 'TASK_STATE_UNSPECIFIED'];
         const request: ListTasksRequest = {
           ...{ tenant: '', contextId, status: state, pageToken, statusTimestampAfter, includeArtifacts: includeArtifacts === 'true' },
-          ...(size === undefined ? {} : { pageSize: size }),
+          ...(pageSize === undefined ? {} : { pageSize: Number(pageSize) }),
         };
         return json(sdk.ListTasksResponse.toJSON(await served.listTasks(request, context)));
       }),

@@ -38,14 +38,15 @@ export async function* jsonLines(body: AsyncIterable<Uint8Array>, maxLine: numbe
   const decoder = new TextDecoder();
   let rest = '';
   for await (const piece of body) {
-    rest += decoder.decode(piece, { stream: true });
-    let at = rest.indexOf('\n');
-    while (at >= 0) {
-      const line = rest.slice(0, at).trim();
-      rest = rest.slice(at + 1);
+    const text = decoder.decode(piece, { stream: true });
+    let from = 0;
+    // The rest is not searched again with each piece of a long line.
+    for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', from)) {
+      const line = (rest + text.slice(from, at)).trim();
+      [rest, from] = ['', at + 1];
       if (line !== '') yield parsed(line);
-      at = rest.indexOf('\n');
     }
+    rest += text.slice(from);
     if (rest.length > maxLine) throw new ChannelFault(`a line has more than ${maxLine} characters`, 'Check what the address answers.');
   }
 }

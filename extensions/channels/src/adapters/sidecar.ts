@@ -15,6 +15,8 @@ const MAX_LINE = 64 * 1024 * 1024;
 const BEAT_MS = 15_000;
 const READY_SECS = 30;
 const MAX_SAID = 500;
+/** How long the last words of a program are waited for when it has ended. */
+const WORDS_MS = 500;
 
 interface Event {
   readonly method?: unknown;
@@ -107,13 +109,19 @@ const signInWith = ({ session, ...before }: SignIn, { status, qr_code: code, mes
   message: textOf(message)?.slice(0, MAX_SAID),
 });
 
+interface LastWords {
+  text(): string;
+  /** When standard error has ended; a program that it started may keep that open. */
+  readonly ended: Promise<void>;
+}
+
 /** The last it wrote on standard error. */
-const lastWords = (child: ChildHandle): (() => string) => {
+const lastWords = (child: ChildHandle): LastWords => {
   let said = '';
-  void (async () => {
+  const ended = (async () => {
     for await (const piece of child.stderr) said = `${said}${Buffer.from(piece).toString('utf8')}`.slice(-MAX_SAID);
   })().catch(() => undefined); // it ends with the child
-  return () => said.trim().split('\n').at(-1) ?? '';
+  return { text: () => said.trim().split('\n').at(-1) ?? '', ended };
 };
 
 export const signInOf = (name: string): SignIn | undefined => programs.get(name)?.signIn;
@@ -151,10 +159,9 @@ export const sidecar: Adapter = {
         else connection.log.debug('A sidecar wrote a line that is no event.', { channel: account.name });
       }
       const { exitCode } = await child.exit;
-      throw new ChannelFault(
-        `the program ended${exitCode === null ? '' : ` with ${exitCode}`}${words() === '' ? '' : `: ${words()}`}`,
-        'svc starts it again. See what it wrote in the log of the daemon.',
-      );
+      await Promise.race([words.ended, clock.sleep(WORDS_MS, over.signal)]).catch(() => undefined); // without words then
+      const said = words.text();
+      throw new ChannelFault(`the program ended${exitCode === null ? '' : ` with ${exitCode}`}${said === '' ? '' : `: ${said}`}`, 'svc starts it again. See what it wrote in the log of the daemon.');
     };
     const beating = beats();
     beating.catch(() => undefined);

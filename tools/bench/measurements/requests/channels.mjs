@@ -1,8 +1,11 @@
-/** Channels: how much later the model is asked by a signed webhook than by REST, and how fast the outbox delivers to an instant destination. */
+/** Channels: how much later the model is asked by a signed webhook or over MQTT than by REST, and how fast the outbox delivers to an instant destination. */
+import { spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
-import { appendFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
+import mqtt from 'mqtt';
 import { call, makeHome, say, startDaemon } from '../../daemon.mjs';
 import { median, milliseconds, perSecond } from '../../figures.mjs';
 
@@ -46,25 +49,61 @@ const postSigned = async (url, message) => {
   if (response.status !== 200) throw new Error(`the webhook answered ${response.status}`);
 };
 
-/** From the request to the question to the model, by REST and by webhook in turn; each is over before the next begins. */
-const compare = async (daemon, model, receiver, agent, count) => {
-  const seen = { rest: [], webhook: [] };
-  for (let index = 0; index < WARM_UP + count; index += 1) {
-    const restAsked = model.next();
-    const restBegun = performance.now();
-    await say(daemon.url, agent, 'How late is this?');
-    const rest = (await restAsked) - restBegun;
-    const webhookAsked = model.next();
-    const answered = receiver.next();
-    const webhookBegun = performance.now();
-    await postSigned(daemon.url, { sender_id: 'bench', message: 'How late is this?' });
-    const webhook = (await webhookAsked) - webhookBegun;
-    await answered;
-    if (index < WARM_UP) continue;
-    seen.rest.push(rest);
-    seen.webhook.push(webhook);
+/** Mosquitto, where it is installed, with a client that writes and reads. */
+const startBroker = async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'svc-bench-mqtt-'));
+  const port = 32_100 + (process.pid % 500);
+  await writeFile(path.join(folder, 'mosquitto.conf'), `listener ${port} 127.0.0.1\nallow_anonymous true\nuser root\n`);
+  const child = spawn('/usr/sbin/mosquitto', ['-c', path.join(folder, 'mosquitto.conf')], { stdio: 'ignore' });
+  const isThere = await new Promise((resolve) => {
+    child.once('spawn', () => resolve(true));
+    child.once('error', () => resolve(false));
+  });
+  const end = async () => {
+    child.kill('SIGTERM');
+    await rm(folder, { recursive: true, force: true });
+  };
+  if (!isThere) {
+    await end();
+    return undefined;
   }
+  const url = `mqtt://127.0.0.1:${port}`;
+  const client = await mqtt.connectAsync(url, { protocolVersion: 5, reconnectPeriod: 50 });
+  const waiting = [];
+  client.on('message', () => waiting.shift()?.());
+  await client.subscribeAsync('bench/answer', { qos: 1 });
+  return {
+    url,
+    write: (text) => client.publishAsync('bench/ask', text, { qos: 1 }),
+    next: () => new Promise((resolve) => waiting.push(resolve)),
+    stop: async () => {
+      await client.endAsync();
+      await end();
+    },
+  };
+};
+
+/** From the request to the question to the model, each way in turn; each is over before the next begins. A way is begun, and resolves when it is over. */
+const compare = async (model, ways, count) => {
+  const seen = Object.fromEntries(Object.keys(ways).map((name) => [name, []]));
+  for (let index = 0; index < WARM_UP + count; index += 1)
+    for (const [name, way] of Object.entries(ways)) {
+      const asked = model.next();
+      const begun = performance.now();
+      const over = way();
+      const lasted = (await asked) - begun;
+      await over;
+      if (index >= WARM_UP) seen[name].push(lasted);
+    }
   return seen;
+};
+
+const untilConnected = async (daemon, name) => {
+  for (let tries = 0; tries < 200; tries += 1) {
+    if ((await call(daemon.url, 'GET', `/api/channels/${name}`)).state === 'connected') return;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  throw new Error(`${name} does not connect`);
 };
 
 /** Messages to several chats at once, each chat in its order. */
@@ -101,24 +140,36 @@ export const run = async ({ isQuick }) => {
   const home = await makeHome(model.url);
   await appendFile(path.join(home.home, 'config.toml'), '\n[web.fetch]\nssrf_allowed_hosts = ["127.0.0.1"]\n');
   const daemon = await startDaemon(home);
+  const broker = await startBroker();
   try {
     await call(daemon.url, 'POST', '/api/channels/webhook/configure', { fields: { secret_env: SECRET, callback_url: receiver.url } });
     const { agents } = await call(daemon.url, 'GET', '/api/agents');
     const [agent] = agents;
-    const seen = await compare(daemon, model, receiver, agent.id, counts.messages);
+    if (broker) {
+      await call(daemon.url, 'POST', '/api/channels/mqtt/configure', { fields: { broker_url: broker.url, topic_in: 'bench/ask', topic_out: 'bench/answer' } });
+      await untilConnected(daemon, 'mqtt');
+    }
+    const ways = {
+      rest: () => say(daemon.url, agent.id, 'How late is this?'),
+      webhook: () => Promise.all([receiver.next(), postSigned(daemon.url, { sender_id: 'bench', message: 'How late is this?' })]),
+      ...(broker ? { mqtt: () => Promise.all([broker.next(), broker.write('How late is this?')]) } : {}),
+    };
+    const seen = await compare(model, ways, counts.messages);
     const outbox = await deliver(daemon, arrived, counts.deliveries);
-    const [rest, webhook] = [median(seen.rest), median(seen.webhook)];
+    const rest = median(seen.rest);
+    const late = (name, what) => ({
+      what: `${what} to the request to the model, p50`,
+      value: milliseconds(median(seen[name])),
+      floor: milliseconds(rest),
+      target: `≤ ${LATER_MS} ms more than REST`,
+      met: median(seen[name]) - rest <= LATER_MS,
+      method: `${counts.messages} of each in turn, one at a time; the floor is REST`,
+    });
     const isWhole = outbox.arrived === outbox.total && outbox.disordered === 0;
     return {
       rows: [
-        {
-          what: 'webhook to the request to the model, p50',
-          value: milliseconds(webhook),
-          floor: milliseconds(rest),
-          target: `≤ ${LATER_MS} ms more than REST`,
-          met: webhook - rest <= LATER_MS,
-          method: `${counts.messages} of each in turn, one at a time; the floor is REST`,
-        },
+        late('webhook', 'webhook'),
+        ...(broker ? [late('mqtt', 'MQTT')] : []),
         {
           what: 'outbox to an instant destination',
           value: perSecond(outbox.rate),
@@ -131,6 +182,7 @@ export const run = async ({ isQuick }) => {
     };
   } finally {
     await daemon.stop();
+    await broker?.stop();
     model.stop();
     receiver.stop();
     await home.remove();
