@@ -207,7 +207,7 @@ describe('people of two daemons on one PostgreSQL', function () {
   let two: TwoDaemons;
   const clock = virtualClock(systemClock().now());
   before(async () => {
-    two = await bootTwo({ url: await (await sharedCluster()).fresh(), clock, key: KEYS.root, config: `${person('root', 'owner')}${person('alice', 'user')}` });
+    two = await bootTwo({ url: await (await sharedCluster()).fresh(), clock, key: KEYS.root, config: `${person('root', 'owner')}${person('boss', 'owner')}${person('alice', 'user')}` });
     await until(() => [two.a, two.b].every(({ kernel }) => kernel.daemon.parts.bus.state().peers.length === 1));
   });
   after(async () => {
@@ -256,5 +256,20 @@ describe('people of two daemons on one PostgreSQL', function () {
     await a.kernel.http.expect(200, 'DELETE', `/api/pairing/devices/${device.device_id}`);
     expect(await closed).to.equal(4401);
     expect(Date.now() - since).to.be.below(1_000);
+  });
+
+  it('M2 of two owners that take each other away at once, at one daemon each, one stays', async () => {
+    const { a, b } = two;
+    for (let round = 0; round < 3; round += 1) {
+      const answers = await Promise.all([a.kernel.as(KEYS.root).send('PATCH', '/api/people/boss', { disabled: true }), b.kernel.as(KEYS.boss).send('PATCH', '/api/people/root', { disabled: true })]);
+      expect(
+        answers.filter(({ status }) => status === 200),
+        JSON.stringify(answers.map(({ body }) => body.code)),
+      ).to.have.length(1);
+      const [key, gone] = answers[0]?.status === 200 ? [KEYS.root, 'boss'] : [KEYS.boss, 'root'];
+      await until(async () => (await a.kernel.as(key).get('/api/people')).status === 200);
+      await a.kernel.as(key).expect(200, 'PATCH', `/api/people/${gone}`, { disabled: false });
+      await until(async () => (await b.kernel.as(gone === 'root' ? KEYS.root : KEYS.boss).get('/api/people')).status === 200);
+    }
   });
 });

@@ -27,6 +27,8 @@ const RANKS: readonly string[] = ['viewer', 'user', 'admin', 'owner'];
 
 export const credentialOf = (id: string): string => `device:${id}`;
 const isDevice = (actor: Actor): boolean => actor.id.startsWith('device:');
+/** An owner among `[[users]]` acts on the rows of the daemon's owner, but what they paired is theirs: it ends with them. */
+const personOf = ({ id, ownerId }: Actor): string => (ownerId === 'owner' && id.startsWith('user:') ? id : ownerId);
 
 const allow = (actor: Actor, role: DeviceRole): void => {
   if (isDevice(actor)) throw pairingErrors.by_device();
@@ -76,9 +78,9 @@ export const createDevices = ({ auth, clock, db, events, ids, settings }: Device
       allow(actor, role);
       if (!(await auth.needsKey())) throw pairingErrors.needs_key();
       const { max_devices: most, token_expiry_secs: secs } = settings();
-      if ((await db.system('limit of devices').count('devices', { owner_id: actor.ownerId })) >= most) throw pairingErrors.too_many_devices(most);
+      if ((await db.system('limit of devices').count('devices', { owner_id: personOf(actor) })) >= most) throw pairingErrors.too_many_devices(most);
       const code = newCode(ids);
-      const whose = { owner_id: actor.ownerId };
+      const whose = { owner_id: personOf(actor) };
       const row: CodeRow = { id: hashOf(code) ?? '', ...whose, role, expires_at: new Date(clock.now() + secs * 1_000).toISOString() };
       await committed([db.remove('codes', { expires_at: { lt: clock.iso() } }, { expect: 'any' }), within('codes', row, MAX_PENDING)], () => pairingErrors.too_many_codes(MAX_PENDING));
       return { code, expiresAt: row.expires_at };
@@ -121,7 +123,7 @@ export const createDevices = ({ auth, clock, db, events, ids, settings }: Device
       return Object.fromEntries(rows.map(({ id, display_name: name }) => [credentialOf(id), name]));
     },
     /** Of this person alone, whatever else they may see. */
-    own: (actor: Actor): Promise<DeviceRow[]> => db.system('devices of one person').select<DeviceRow>({ from: 'devices', where: { owner_id: actor.ownerId }, limit: MAX_SHOWN }),
+    own: (actor: Actor): Promise<DeviceRow[]> => db.system('devices of one person').select<DeviceRow>({ from: 'devices', where: { owner_id: personOf(actor) }, limit: MAX_SHOWN }),
     noted: async (devices: readonly DeviceRow[], title: string, message: string): Promise<void> => {
       if (devices.length === 0) return;
       const at = clock.iso();

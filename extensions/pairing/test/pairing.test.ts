@@ -8,10 +8,10 @@ import { bootTwo } from '@svc/test/replicas/two-daemons';
 import { expect } from 'chai';
 import { WebSocket } from 'ws';
 
-const KEYS = { owner: 'pairing-root-key', alice: 'pairing-alice-key', bob: 'pairing-bob-key', carol: 'pairing-carol-key' };
-const person = (name: 'alice' | 'bob' | 'carol', role: string): string =>
+const KEYS = { owner: 'pairing-root-key', alice: 'pairing-alice-key', bob: 'pairing-bob-key', carol: 'pairing-carol-key', olga: 'pairing-olga-key' };
+const person = (name: 'alice' | 'bob' | 'carol' | 'olga', role: string): string =>
   `[[users]]\nname = "${name}"\nrole = "${role}"\napi_key_hash = "sha256:${createHash('sha256').update(KEYS[name]).digest('hex')}"\n`;
-const PEOPLE = `${person('alice', 'user')}${person('bob', 'user')}${person('carol', 'viewer')}`;
+const PEOPLE = `${person('alice', 'user')}${person('bob', 'user')}${person('carol', 'viewer')}${person('olga', 'owner')}`;
 
 /** Each call comes from another address, so that no claim is refused for the wrong codes of another one. */
 let networks = 0;
@@ -104,6 +104,22 @@ describe('pairing', function () {
     for (const [method, given] of [['DELETE'], ['PATCH', { display_name: 'mine' }]] as const) await bob.expect(404, method, `/api/pairing/devices/${body.device_id}`, given);
     const recent = (await owner.expect(200, 'GET', '/api/audit/recent?limit=50')).text;
     expect(recent).to.include('device_paired').and.to.include('pairing_requested').and.not.to.include(body.api_key);
+  });
+
+  it('belongs to the person who paired it, also where that person is an owner, and ends with them', async () => {
+    const olga = kernel.as(KEYS.olga);
+    const mine = await spawn(owner);
+    const { pairing_code } = (await olga.expect(200, 'POST', '/api/pairing/request', { role: 'owner' })).body;
+    const { body } = await complete({ token: pairing_code });
+    const [shown] = await listed(olga);
+    expect(shown).to.include({ id: body.device_id, owner: 'user:olga', role: 'owner' });
+    const device = kernel.as(body.api_key);
+    expect((await device.expect(200, 'GET', '/auth/session')).body.role).to.equal('owner');
+    await device.expect(200, 'GET', `/api/agents/${mine}`);
+    await owner.expect(200, 'PATCH', '/api/people/olga', { disabled: true });
+    await device.expect(401, 'GET', `/api/agents/${mine}`);
+    await owner.expect(200, 'PATCH', '/api/people/olga', { disabled: false });
+    await device.expect(200, 'GET', `/api/agents/${mine}`);
   });
 
   it('V2 never lets a device stand above its person, at once and later', async () => {

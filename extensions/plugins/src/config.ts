@@ -50,9 +50,9 @@ export const ContextEngineSection = defineConfig(
       'x-security': true,
       'x-by-hand': 'it names scripts that the daemon starts',
       'x-waiting': {
-        plugin_stack_weights: true,
-        deduplicate_file_reads: true,
-        sidecar: 'the context engine is the built-in one, with the hooks of plugins',
+        plugin_stack_weights: 'plugins of a stack share the token limit in the order of their priority',
+        deduplicate_file_reads: 'each result of a tool stays in the conversation as it was',
+        sidecar: 'no program is started as the context engine: the built-in one serves, with the hooks of plugins',
       },
     },
   ),

@@ -127,7 +127,7 @@ const fetched = async (deps: HubDeps, actor: Actor, { slug, version, owner }: Wa
   const bytes = await asked(slug, () => client.download({ slug: about.slug, ownerHandle: author, version: wanted === '' ? undefined : wanted }));
   const isLatest = version === undefined || version === about.version;
   return {
-    download: { type: 'skillhub' as const, slug: about.slug, version: wanted, name: `${about.slug}.zip`, data: Buffer.from(bytes).toString('base64') },
+    download: { type: 'skillhub' as const, slug: about.slug, version: wanted, ...(owner === undefined ? {} : { owner }), name: `${about.slug}.zip`, data: Buffer.from(bytes).toString('base64') },
     sha256: isLatest ? about.sha256 : null,
   };
 };

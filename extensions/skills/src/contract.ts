@@ -92,6 +92,8 @@ export const SkillPlan = Type.Object(
     removed_files: Type.Array(Type.String()),
     edited_files: Type.Array(Type.String(), { description: 'Files of the installed version that were changed by hand' }),
     tools: Type.Array(Type.Object({ name: Type.String(), description: Type.String() })),
+    diff: Type.String({ description: 'From the installed version, in the form of `diff -u`. Empty where none is installed' }),
+    adds: Type.Array(Type.String(), { description: 'What it may do or asks for that the installed version does not: tools, programs, variables, hosts and findings' }),
     programs: Type.Array(Type.Object({ name: Type.String(), found: Type.Boolean() })),
     variables: Type.Array(Type.String(), { description: 'Variables that it asks for' }),
     installs: Type.Array(Type.String(), { description: 'What installs missing programs, as its author wrote it' }),
@@ -108,6 +110,7 @@ const Download = Type.Object({
   type: OneOf(['skillhub', 'skillhub-cn']),
   slug: Type.String(),
   version: Type.String(),
+  owner: Type.Optional(Type.String({ description: 'The publisher that was named' })),
   name: Type.String({ description: 'Name of the file' }),
   /** The download as it came, in base64. */
   data: Type.String(),

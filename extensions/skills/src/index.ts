@@ -40,8 +40,9 @@ export default defineExtension({
     {
       word: 'skills',
       summary: 'skills of agents: read, install, update, remove',
-      usage: 'skills list|get|check|install|create|rewrite|patch|diff|rollback|proposals|approve|reject|remove|registry|reload',
+      usage: 'skills list|get|check|install|update|create|rewrite|patch|diff|rollback|proposals|approve|reject|remove|registry|reload',
       order: 35,
+      module: 'skills',
       synonyms: [
         { word: 'skill', means: 'skills' },
         { word: 'skill install', means: 'skills install' },

@@ -17,6 +17,7 @@ export interface HubDownload {
   readonly type: 'skillhub' | 'skillhub-cn';
   readonly slug: string;
   readonly version: string;
+  readonly owner?: string;
   readonly name: string;
   readonly data: string;
 }
@@ -62,7 +63,7 @@ export const createInstalls = ({ ctx, library }: { readonly ctx: SourceContext &
       );
       return { source: { type: 'local', from }, files: found.files, folder: found.folder || folder };
     },
-    ofHub: ({ type, slug, version, name, data }) => ofDownload({ type, slug, version }, Buffer.from(data, 'base64'), name),
+    ofHub: ({ type, slug, version, owner, name, data }) => ofDownload({ type, slug, version, ...(owner === undefined ? {} : { owner }) }, Buffer.from(data, 'base64'), name),
     uninstall: async (name) => {
       const { name: own } = library.get(name);
       await library.uninstall(own);

@@ -223,7 +223,12 @@ const editsOf = async ({ deps }: State, { row, folder }: Entry): Promise<string[
 const plan = async (state: State, fetched: FetchedSkill): Promise<SkillPlan> => {
   const skill = await read(fetched);
   const entry = state.entries.get(skill.name);
-  const known = entry?.row && { version: entry.skill?.version ?? '', hashes: JSON.parse(entry.row.hashes) as Record<string, string>, edited: await editsOf(state, entry) };
+  const known = entry?.row && {
+    version: entry.skill?.version ?? '',
+    hashes: JSON.parse(entry.row.hashes) as Record<string, string>,
+    edited: await editsOf(state, entry),
+    ...{ files: await filesIn(state, entry.folder).catch(() => []), findings: entry.findings, skill: entry.skill },
+  };
   return planOf(state.deps.exec, fetched, skill, scanFiles(fetched.files), known);
 };
 

@@ -16,6 +16,8 @@ const Source = Type.Object(
     from: Type.Optional(Type.String({ description: 'The path, the address or the name that it was installed from' })),
     slug: Type.Optional(Type.String()),
     version: Type.Optional(Type.String()),
+    owner: Type.Optional(Type.String({ description: 'The publisher that was named' })),
+    path: Type.Optional(Type.String({ description: 'The folder in the source that was named' })),
   },
   { 'x-name': 'SkillSource' },
 );

@@ -17,7 +17,7 @@ const NOBODY = 'none';
 
 /** From the settings, and from what answers: the built-in embedder isn't loaded to be asked for its name. */
 export const memoryHealth = async ({ embedder, kernel }: HealthPartsDeps) => {
-  if (!kernel.extensions().some(({ id, state }) => id === 'memory' && (state === 'active' || state === 'degraded'))) return null;
+  if (!kernel.extensions().some(({ id, state }) => id === 'memory' && state === 'active')) return null;
   const { tree } = await kernel.settings.read();
   const [memory, proactive] = [tableOf(tree.memory), tableOf(tree.proactive_memory)];
   const provider = textOf(memory.embedding_provider) ?? BUILT_IN;

@@ -2,10 +2,10 @@
  * What owners and admins see and change of people.
  *
  * M1  An admin changes no owner and makes nobody one; a device changes nobody.
- * M2  Nobody changes themselves, and one owner stays.
+ * M2  Nobody changes themselves, and one owner stays, whichever daemons take them away at once.
  * M3  A change holds on this daemon before it is answered, and on every other one with its news.
  */
-import { type Actor, AuthChanged, type Clock, type Db, type Events, type OwnHook, type Write } from '@svc/api';
+import { type Actor, AuthChanged, type Clock, type Db, type Events, isSvcError, type OwnHook, type Write } from '@svc/api';
 import type { AuthDeviceNames, AuthLogout } from '../contract.js';
 import type { Credential, Credentials } from '../credentials.js';
 import { authErrors } from '../errors.js';
@@ -68,10 +68,20 @@ export const createDesk = (deps: DeskDeps) => {
     if (keyring().isDevice(actor)) throw authErrors.person_by_device();
     if (role === 'owner' && actor.role !== 'owner' && keyring().personOf(actor) !== id) throw authErrors.person_above();
   };
-  const assertOwnerStays = (without: string): void => {
-    if (keyring().hasOwnerKey || keyring().isOpen) return;
-    if (!knownOf(deps).some(({ id, role, state }) => id !== OWNER_ID && id !== without && role === 'owner' && state === 'active')) throw authErrors.last_owner();
+  /** Only while another owner stays. Two daemons can ask at once, so the database decides. */
+  const ownerTaken = (id: string, { disabled, set_role: role }: { disabled?: number; set_role?: RoleOfPerson | null }): Write => {
+    const named = knownOf(deps).filter((one) => one.id !== OWNER_ID && one.id !== id && one.source === SETTINGS && one.role === 'owner');
+    const table = db.table('people');
+    const off = named.length === 0 ? '0' : `(SELECT COUNT(*) FROM ${table} WHERE (disabled = 1 OR COALESCE(set_role, 'owner') <> 'owner') AND id IN (${named.map(() => '?').join(', ')}))`;
+    const brought = `(SELECT COUNT(*) FROM ${table} WHERE source <> '${SETTINGS}' AND disabled = 0 AND COALESCE(set_role, role) = 'owner' AND id <> ?)`;
+    const sets = [...(disabled === undefined ? [] : ['disabled = ?']), ...(role === undefined ? [] : ['set_role = ?'])].join(', ');
+    return db.sql(
+      `UPDATE ${table} SET ${sets} WHERE id = ? AND ${named.length} - ${off} + ${brought} > 0`,
+      [...(disabled === undefined ? [] : [disabled]), ...(role === undefined ? [] : [role]), id, ...named.map((one) => one.id), id],
+      { expect: 1 },
+    );
   };
+  const needsOwner = (): boolean => !keyring().hasOwnerKey && !keyring().isOpen;
   return {
     list: async (): Promise<Person[]> => {
       await credentials.look();
@@ -88,10 +98,15 @@ export const createDesk = (deps: DeskDeps) => {
         if (role === 'owner' && actor.role !== 'owner') throw authErrors.person_above();
         const row = credentials.all().people.find(({ id }) => id === person.id);
         const next = role === undefined ? person.role : (role ?? row?.role ?? null);
-        if (person.role === 'owner' && person.state === 'active' && (disabled === true || next !== 'owner')) assertOwnerStays(person.id);
+        const takesOwner = person.role === 'owner' && person.state === 'active' && (disabled === true || next !== 'owner') && needsOwner();
         const changes = { ...(disabled === undefined ? {} : { disabled: disabled ? 1 : 0 }), ...(role === undefined ? {} : { set_role: role }) };
         if (Object.keys(changes).length > 0)
-          await commit([...(row ? [] : [db.insert('people', [rowOf(person.id, clock.iso())], { ifAbsent: true })]), db.update('people', ['id'], [{ id: person.id, ...changes }])]);
+          await commit([
+            ...(row ? [] : [db.insert('people', [rowOf(person.id, clock.iso())], { ifAbsent: true })]),
+            takesOwner ? ownerTaken(person.id, changes) : db.update('people', ['id'], [{ id: person.id, ...changes }]),
+          ]).catch((error: unknown) => {
+            throw takesOwner && isSvcError(error) && error.code === 'storage_conflict' ? authErrors.last_owner() : error;
+          });
         return detailed(person.id);
       }),
     /** Logins and sign-ins end at once; what their areas stored of them goes after that. */

@@ -1,6 +1,7 @@
 /** What an install would do, and what a person reads before they agree. */
 import type { ExtensionContext } from '@svc/api';
 import type { SkillPlan } from '../contract.js';
+import { diffOf } from '../evolve/changes.js';
 import type { Skill } from '../format/skill.js';
 import { digestOf, hashesOf, type PackFile } from './pack.js';
 import { type Finding, worstOf } from './scan.js';
@@ -11,10 +12,15 @@ const MAX_HOSTS = 50;
 const MAX_HOST_BYTES = 200_000;
 const LOOK_MS = 5_000;
 
+/** The installed version. */
 export interface Known {
   readonly version: string;
   readonly hashes: Readonly<Record<string, string>>;
   readonly edited: readonly string[];
+  readonly files: readonly PackFile[];
+  readonly findings: readonly Finding[];
+  /** Not of one that cannot be loaded. */
+  readonly skill: Skill | undefined;
 }
 
 export const planOf = async (exec: ExtensionContext['exec'], fetched: FetchedSkill, skill: Skill, findings: readonly Finding[], known: Known | undefined): Promise<SkillPlan> => {
@@ -31,6 +37,7 @@ export const planOf = async (exec: ExtensionContext['exec'], fetched: FetchedSki
     removed_files: known ? Object.keys(known.hashes).filter((path) => hashes[path] === undefined) : [],
     edited_files: [...(known?.edited ?? [])],
     tools: (skill.program?.tools ?? []).map(({ name, description }) => ({ name, description })),
+    ...(known ? { diff: diffOf(known.files, fetched.files), adds: addedBy({ skill, files: fetched.files, findings }, known) } : { diff: '', adds: [] }),
     programs: await programsOf(exec, skill),
     variables: [...skill.requires.env],
     installs: [...skill.requires.installs],
@@ -39,6 +46,26 @@ export const planOf = async (exec: ExtensionContext['exec'], fetched: FetchedSki
     risk: worstOf(findings),
     warnings: skill.warnings.map(({ line, message }) => `${skill.file}, line ${line}: ${message}.`),
   };
+};
+
+interface Asking {
+  readonly skill: Skill | undefined;
+  readonly files: readonly PackFile[];
+  readonly findings: readonly Finding[];
+}
+
+/** What a skill may do or asks for, each as a person reads it. */
+const asksOf = ({ skill, files, findings }: Asking): string[] => [
+  ...(skill?.program?.tools ?? []).map(({ name }) => `the tool ${name}`),
+  ...(skill ? programNames(skill).map((name) => `the program ${name}`) : []),
+  ...(skill?.requires.env ?? []).map((name) => `the variable ${name}`),
+  ...hostsIn(files).map((host) => `the host ${host}`),
+  ...findings.filter(({ severity }) => severity !== 'info').map(({ rule, severity, file }) => `${severity}: ${rule} in ${file}`),
+];
+
+const addedBy = (next: Asking, before: Asking): string[] => {
+  const had = new Set(asksOf(before));
+  return [...new Set(asksOf(next))].filter((one) => !had.has(one));
 };
 
 const INTERPRETERS: Readonly<Partial<Record<Skill['runtime'], string>>> = { Python: 'python3', Node: 'node', Shell: 'bash' };

@@ -26,6 +26,10 @@ export interface SkillSource {
   /** Of a hub. */
   readonly slug?: string;
   readonly version?: string;
+  /** The publisher at a hub, where one was named. */
+  readonly owner?: string;
+  /** Folder in the source, where one was named. */
+  readonly path?: string;
 }
 
 /** The files of one skill, not yet read. */
@@ -40,8 +44,12 @@ export interface FetchedSkill {
 
 export type SourceContext = Pick<ExtensionContext, 'fetch' | 'egress' | 'exec' | 'spawn' | 'files' | 'ids' | 'env'>;
 
-export const fetchSkill = (ctx: SourceContext, given: string, path: string | undefined): Promise<FetchedSkill> => {
-  const source = given.trim();
+export const fetchSkill = async (ctx: SourceContext, given: string, path: string | undefined): Promise<FetchedSkill> => {
+  const fetched = await fetchFrom(ctx, given.trim(), path);
+  return path === undefined ? fetched : { ...fetched, source: { ...fetched.source, path } };
+};
+
+const fetchFrom = (ctx: SourceContext, source: string, path: string | undefined): Promise<FetchedSkill> => {
   if (source.startsWith('/') || source === '~' || source.startsWith('~/')) return fromMachine(ctx, source, path);
   if (/^(?:git@|ssh:\/\/|git:\/\/)/.test(source)) throw skillErrors.bad_source(source, 'svc clones repositories over https alone');
   const url = parsedUrl(source);
