@@ -1,13 +1,13 @@
 /** An entry as a sentence: who did what. Made from its type, so that an entry of any area reads as one. */
 
-interface Told {
+interface Recorded {
   readonly type: string;
   readonly actor: string | null;
   readonly outcome: string;
 }
 
 /** `owner changed the budget of an agent`, with what came of it where that is not plain success. */
-export const sentenceOf = ({ type, actor, outcome }: Told): string => {
+export const sentenceOf = ({ type, actor, outcome }: Recorded): string => {
   const done = `${nameOf(actor)} ${deedOf(type)}`;
   return outcome === 'ok' || outcome === '' ? done : `${done} (${outcome})`;
 };

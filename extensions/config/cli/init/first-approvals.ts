@@ -1,6 +1,6 @@
 /** Whether agents wait for the owner: asked once, and left as it is where calls wait already. */
 import { type Cli, type DaemonClient, Failure } from '@svc/cli/area';
-import { turnApprovalsOn } from '@svc/ext-approvals/turn-on';
+import { turnApprovalsOn } from '@svc/ext-approvals/cli';
 
 /** Whether tool calls wait afterwards; undefined where approvals are switched off as a whole. */
 export const firstApprovals = async (cli: Cli, daemon: DaemonClient, { isWanted, isAsking }: { readonly isWanted: boolean; readonly isAsking: boolean }): Promise<boolean | undefined> => {

@@ -6,6 +6,8 @@ import { dialogWords } from './model-picker-words.js';
 import { t } from './words.js';
 
 type Model = OutputOf<'listModels'>['models'][number];
+/** One that is not in the catalog has its names alone. */
+type Listed = Model | Pick<Model, 'id' | 'provider' | 'display_name'>;
 
 const MAX_SHOWN = 60;
 
@@ -26,7 +28,7 @@ const usableModels = async (signal: AbortSignal): Promise<readonly Model[]> => {
   return models.filter(({ provider }) => running.has(provider));
 };
 
-const found = (models: readonly Model[], typed: string): readonly Model[] => {
+const found = (models: readonly Listed[], typed: string): readonly Listed[] => {
   const wanted = typed.toLowerCase().split(/\s+/).filter(Boolean);
   return models.filter(({ id, display_name, provider }) => wanted.every((word) => `${provider} ${id} ${display_name}`.toLowerCase().includes(word))).slice(0, MAX_SHOWN);
 };
@@ -39,9 +41,9 @@ export const ModelPicker = ({ agent, own, mayWrite, onConversation, onAgent, onC
   const list = useRef<HTMLDivElement>(null);
   const id = useId();
   const present = !isForAgent && own ? own : { provider: agent.model_provider, model: agent.model_name };
-  const isPresent = (model: Model): boolean => model.provider === present.provider && model.id === present.model;
+  const isPresent = (model: Listed): boolean => model.provider === present.provider && model.id === present.model;
   // One that is not in the catalog is listed all the same where it answers.
-  const all = usable?.some(isPresent) ? usable : usable && [{ id: present.model, provider: present.provider, display_name: present.model }, ...usable];
+  const all: readonly Listed[] | undefined = usable?.some(isPresent) ? usable : usable && [{ id: present.model, provider: present.provider, display_name: present.model }, ...usable];
   const models = found(all ?? [], typed);
   // It begins with the present one.
   useEffect(() => {
@@ -54,7 +56,7 @@ export const ModelPicker = ({ agent, own, mayWrite, onConversation, onAgent, onC
     await (isForAgent ? onAgent(model) : onConversation(model));
     onClose();
   };
-  const choose = (model: Model | undefined): void => {
+  const choose = (model: Listed | undefined): void => {
     if (model && mayWrite) apply({ provider: model.provider, model: model.id }).catch(failed);
   };
   const onKeyDown = (event: KeyboardEvent): void => {
@@ -128,7 +130,7 @@ export const ModelPicker = ({ agent, own, mayWrite, onConversation, onAgent, onC
           >
             <span class="check-mark">{isPresent(model) && <Icon name="check" size={16} />}</span>
             <span class="grow">
-              {model.display_name} <span class="muted small-text">{modelFacts(model)}</span>
+              {model.display_name} <span class="muted small-text">{'context_window' in model ? modelFacts(model) : ''}</span>
             </span>
             <span class="muted small-text">{model.provider}</span>
             {isPresent(model) && <span class="off-screen">{dialogWords('model_present')}</span>}
