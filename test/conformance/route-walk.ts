@@ -128,13 +128,21 @@ const parse = (text: string): unknown => {
   }
 };
 
+/** A2A over HTTP and JSON prescribes the form of its errors. */
+const OF_PROTOCOL = /\/a2a\/v1\//;
+
 /** What holds for every answer there is: its own request id; on errors the one body, which says nothing of the inside. */
 export const expectWellFormed = (answer: TestAnswer, what: string): void => {
   expect(answer.headers.get('x-request-id'), `${what}: x-request-id`).to.match(UUID);
   if (answer.status < 400) return;
   expect(answer.headers.get('content-type'), `${what}: ${answer.text}`).to.match(/^application\/json/);
   expect(answer.body, `${what}: ${answer.text}`).to.be.an('object');
-  expect(answer.body.error, what).to.be.a('string').with.length.above(0);
-  expect(answer.body.code, what).to.match(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
+  if (OF_PROTOCOL.test(what) && typeof answer.body.error === 'object') {
+    expect(answer.body.error.code, what).to.equal(answer.status);
+    expect(answer.body.error.message, what).to.be.a('string').with.length.above(0);
+  } else {
+    expect(answer.body.error, what).to.be.a('string').with.length.above(0);
+    expect(answer.body.code, what).to.match(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/);
+  }
   expect(answer.text, `${what}: internals`).to.not.match(/\bat [\w.<>]+ \(|node_modules|\.[tj]s:\d+|SQLITE_|\/dist\/|ECONN|ENOENT/);
 };

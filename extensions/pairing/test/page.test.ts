@@ -35,11 +35,12 @@ describe('pairing on the page', function () {
     const row = page.getByRole('row', { name: /user/ });
     await row.waitFor();
     await row.getByRole('button', { name: /Delete|Remove/ }).click();
+    const removed = page.waitForResponse((answer) => answer.request().method() === 'DELETE' && answer.url().includes('/api/pairing/devices/'));
     await page
       .getByRole('dialog')
       .getByRole('button', { name: /Delete|Remove/ })
       .click();
-    await page.waitForResponse((answer) => answer.request().method() === 'DELETE' && answer.url().includes('/api/pairing/devices/'));
+    await removed;
     const since = Date.now();
     expect((await closed) - since).to.be.below(1_000);
     await other.getByLabel('API key').waitFor();
