@@ -84,13 +84,13 @@ describe('what the gateway counts and lets others say', () => {
   it('counts calls, those that no model answered, and attempts after the first', async () => {
     const { llm, context, counters } = await start({ config: { max_retries: 1 } });
     await llm.complete(request(), context());
-    expect(counters).to.deep.equal({ calls: 1, failures: 0, retries: 0 });
+    expect(counters).to.include({ calls: 1, failures: 0, retries: 0 });
     openai.script({ status: 500 });
     await llm.complete(request(), context()).catch(() => undefined);
-    expect(counters).to.deep.equal({ calls: 2, failures: 1, retries: 1 });
+    expect(counters).to.include({ calls: 2, failures: 1, retries: 1 });
     openai.script([{ status: 500 }, { text: 'ok' }]);
     await llm.complete(request(), context());
-    expect(counters).to.deep.equal({ calls: 3, failures: 1, retries: 2 });
+    expect(counters).to.include({ calls: 3, failures: 1, retries: 2 });
   });
 
   it('takes nothing for a call that ended some other way', async () => {
