@@ -42,7 +42,7 @@ describe('streamMessage', () => {
   });
 
   const boot = async (script?: Parameters<typeof bootWithModel>[0]): Promise<ModelKernel> => {
-    const svc = await bootWithModel(script, { home, stopDrainMs: 100 });
+    const svc = await bootWithModel(script, { home, stopDrainMs: 1_000 });
     line.leadTo(svc.kernel.url);
     return svc;
   };
