@@ -52,6 +52,7 @@ const UNSAYABLE: Readonly<Record<string, string>> = {
   providers_bad_name: 'names in the configuration are free, and only new ones have a form',
   providers_two_values: 'two names of one field have one value',
   mcp_sign_in_over: 'a sign-in that was begun decides',
+  a2a_invalid_params: 'which agents are open to A2A decides',
   a2a_no_text: 'one part with words is enough',
   a2a_invalid_url: 'only a parser of URLs knows a host',
   budget_too_small: 'no limit is 0, and the smallest one is a millionth',
@@ -141,6 +142,9 @@ def code_of(response):
     except ValueError:
         return None
     error = body.get("error") if isinstance(body, dict) else None
+    # A2A over HTTP and JSON prescribes a form of its own.
+    if isinstance(error, dict) and error.get("details"):
+        return "a2a_" + str(error["details"][0].get("reason")).lower()
     return error.get("code") if isinstance(error, dict) else body.get("code") if isinstance(body, dict) else None
 @schemathesis.check
 def no_internal_error(ctx, response, case):

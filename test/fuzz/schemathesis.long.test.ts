@@ -1,4 +1,4 @@
-/** The examples of the document, and the edges of each schema. */
+/** The examples of the document. */
 import { describeFuzzer } from './fuzzer.js';
 
-describeFuzzer(['examples', 'coverage']);
+describeFuzzer(['examples']);
