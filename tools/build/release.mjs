@@ -16,9 +16,6 @@ const presetFiles = () =>
         .sort()
     : [];
 
-/** Each extension names its presets in extension.json. */
-const idsOfPreset = (extensions, name) => extensions.filter((target) => readJson(`${target.dir}/extension.json`).presets?.includes(name)).map((target) => target.id);
-
 const entryOf = (target, namesOf) => {
   const manifest = readJson(`${target.dir}/extension.json`);
   const { version, description } = readJson(`${target.dir}/package.json`);
@@ -79,13 +76,15 @@ const writeWhole = (name, value) => {
 };
 
 export const writeRelease = (extensions, installer) => {
+  const entries = extensions.map((target) => entryOf(target, installer.namesOf));
+  // Each extension names its presets in extension.json.
   const presets = Object.fromEntries(
     presetFiles().map((file) => {
       const name = path.basename(file, '.json');
-      return [name, { extensions: idsOfPreset(extensions, name), ...readJson(`schemas/presets/${file}`) }];
+      return [name, { extensions: entries.filter(({ manifest }) => manifest.presets?.includes(name)).map(({ id }) => id), ...readJson(`schemas/presets/${file}`) }];
     }),
   );
-  const release = { version: readJson('package.json').version, build: contractHash(extensions), extensions: extensions.map((target) => entryOf(target, installer.namesOf)), presets };
+  const release = { version: readJson('package.json').version, build: contractHash(extensions), extensions: entries, presets };
   mkdirSync(path.join(DIST, 'ext'), { recursive: true });
   // The root says `type: module`; the bundles of extensions are CommonJS.
   writeFileSync(path.join(DIST, 'ext/package.json'), '{ "type": "commonjs" }\n');

@@ -17,11 +17,14 @@ export interface CommandList {
   names(): string[];
 }
 
+/** Without the slash, in lower case. */
+export const bareName = (typed: string): string => typed.replace(/^\//, '').toLowerCase();
+
 /** Read anew with each question: an area that is switched off takes its commands away. */
 export const createCommandList = (active: () => readonly SlashCommand[]): CommandList => ({
   all: () => active().toSorted((a, b) => (a.order ?? DEFAULT_ORDER) - (b.order ?? DEFAULT_ORDER) || (a.name < b.name ? -1 : 1)),
   find: (name) => {
-    const wanted = name.replace(/^\//, '').toLowerCase();
+    const wanted = bareName(name);
     return active().find((command) => namesOfSlashCommand(command).includes(wanted));
   },
   names: () => active().flatMap(namesOfSlashCommand),
@@ -46,7 +49,7 @@ export const helpCommand = (commands: CommandList, wordsFor: (call: SlashCall) =
   });
 
 const help = (commands: CommandList, name: string, words: readonly SlashWord[]): SlashAnswer => {
-  const wanted = name.replace(/^\//, '').toLowerCase();
+  const wanted = bareName(name);
   const command = name === '' ? undefined : commands.find(name);
   if (command) return { message: `${command.usage}\n${command.summary}.${command.aliases ? ` Also /${command.aliases.join(', /')}.` : ''}` };
   const word = words.find((one) => one.name === wanted);

@@ -1,6 +1,6 @@
 /** Words of areas beside the commands: those that come and go while the daemon runs. */
 import { type HookHandle, type Logger, nearest, type Plain } from '@svc/api';
-import type { CommandList } from './commands.js';
+import { bareName, type CommandList } from './commands.js';
 import type { SlashWord, SlashWords } from './contract.js';
 
 type Asked = Plain<(typeof SlashWords)['subject']>;
@@ -26,7 +26,7 @@ export const createWords = (hook: HookHandle<typeof SlashWords>, commands: Comma
   return {
     of,
     find: async (name, asked) => {
-      const wanted = name.replace(/^\//, '').toLowerCase();
+      const wanted = bareName(name);
       return (await of(asked)).find((word) => word.name === wanted);
     },
     like: async (name, asked) => nearest(name.toLowerCase(), [...commands.names(), ...(await of(asked)).map((word) => word.name)]),

@@ -3,12 +3,10 @@ import type { ListTasksRequest, SendMessageResult, StreamResponse } from '@a2a-j
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import { bytes, ErrorBody, type MediaReply, OneOf, type RouteDecl, routeGroup, stream, Type } from '@svc/api';
 import { cardOf } from './cards.js';
-import { factsOf, type OfficialRouteDeps, open } from './routes.js';
+import { COST, factsOf, MAX_BODY_BYTES, type OfficialRouteDeps, open } from './routes.js';
 import { createServed, type Sdk } from './served.js';
 
 const route = routeGroup({ area: 'a2a' });
-const MAX_BODY_BYTES = 1_048_576;
-const COST = 30;
 const JSON_TYPE = 'application/json';
 const SERVED = /^1\.0(\.\d+)?$/;
 

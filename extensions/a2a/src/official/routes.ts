@@ -6,8 +6,9 @@ import { cardOf } from './cards.js';
 import { createServed, type OfficialDeps, type Request, type Sdk } from './served.js';
 
 const route = routeGroup({ area: 'a2a' });
-const MAX_BODY_BYTES = 1_048_576;
-const COST = 30;
+/** Of a question, whichever way it comes. */
+export const MAX_BODY_BYTES = 1_048_576;
+export const COST = 30;
 const JSON_TYPE = 'application/json';
 const VERSION_NOT_SUPPORTED = -32_009;
 
