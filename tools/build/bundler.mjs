@@ -7,6 +7,7 @@ import * as esbuild from 'esbuild';
 import { writeAssets } from './assets.mjs';
 import { bundlePage, bundlePanels } from './browser.mjs';
 import { directImports } from './direct-imports.mjs';
+import { lazyPackages } from './lazy-packages.mjs';
 import { fromRoot, inRoot, ROOT } from './paths.mjs';
 import { buildModules, outputOf } from './test-modules.mjs';
 import { unusedContracts } from './unused-contracts.mjs';
@@ -169,7 +170,7 @@ const extensionOptions = (target, manifest) => ({
   outdir: target.outdir,
   format: 'cjs',
   external: ['@svc/api', ...(manifest.hostDependencies ?? [])],
-  plugins: [unusedContracts(target.dir)],
+  plugins: [unusedContracts(target.dir), lazyPackages(target.dir, manifest.hostDependencies ?? [])],
 });
 
 /** A worker file is its function, whichever way the pool imports it. */
