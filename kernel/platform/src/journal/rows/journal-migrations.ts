@@ -116,4 +116,13 @@ export const journalMigrations: readonly Migration[] = [
       m.createIndex('runs', ['root_id', 'position'], { where: 'root_id IS NOT NULL' });
     },
   },
+  {
+    name: '0008_pools',
+    up: (m) => {
+      // Empty for a run that waits for no room of its pool, as a message of a person.
+      m.addColumn('runs', 'pool', { kind: 'text' });
+      // Empty until somebody holds it.
+      m.addColumn('runs', 'begun_at', { kind: 'text' });
+    },
+  },
 ];
