@@ -92,7 +92,8 @@ describeDaemonOnEngines('a deleted agent', (_engine) => {
     const sent = http.post(`/api/agents/${id}/message`, { message: 'wait' });
     await until(() => svc.model.requests.length > asked);
     const [{ run_id }] = (await http.expect(200, 'GET', `/api/runs?agent_id=${id}`)).body.runs;
-    const { job_id } = (await http.expect(200, 'POST', '/api/cron/jobs', { agent_id: id, name: 'tick', schedule: { kind: 'every', every_secs: 60 }, action: { kind: 'agent_turn', message: 'tick' } })).body;
+    const { job_id } = (await http.expect(200, 'POST', '/api/cron/jobs', { agent_id: id, name: 'tick', schedule: { kind: 'every', every_secs: 60 }, action: { kind: 'agent_turn', message: 'tick' } }))
+      .body;
     await http.expect(200, 'DELETE', `/api/agents/${id}`);
     await sent;
     expect((await http.get(`/api/runs/${run_id}`)).status).to.equal(404);
@@ -116,7 +117,6 @@ describeDaemonOnEngines('a deleted agent', (_engine) => {
     expect([await binned(), await binRows()]).to.deep.equal([[], 0]);
   });
 });
-
 
 describe('an agent on its way into the bin or out of it', () => {
   it('goes on after a restart', async () => {

@@ -1,24 +1,5 @@
 /** One kind of what was deleted: what brings it back, and what erases it. */
-import {
-  ago,
-  Button,
-  CheckField,
-  type Column,
-  confirmed,
-  dateTime,
-  Empty,
-  failed,
-  FormDialog,
-  may,
-  notify,
-  Shown,
-  SvcError,
-  Table,
-  TextField,
-  useLoaded,
-  useState,
-  whyNot,
-} from '@svc/kit';
+import { ago, Button, CheckField, type Column, confirmed, dateTime, Empty, failed, FormDialog, may, notify, Shown, SvcError, Table, TextField, useLoaded, useState, whyNot } from '@svc/kit';
 import type { Binned, Kind } from './kinds.js';
 import { t } from './words.js';
 

@@ -65,10 +65,7 @@ const files: Kind = {
   permission: 'files.write',
   changes: ['files', 'agent'],
   load: async (signal) => {
-    const [{ rows }, { agents: all }] = await Promise.all([
-      daemon.call('listUploads', { deleted: 'only', limit: MOST }, { signal }),
-      daemon.call('listAgents', { limit: MOST_AGENTS }, { signal }),
-    ]);
+    const [{ rows }, { agents: all }] = await Promise.all([daemon.call('listUploads', { deleted: 'only', limit: MOST }, { signal }), daemon.call('listAgents', { limit: MOST_AGENTS }, { signal })]);
     const names = new Map(all.map(({ id, name }) => [id, name]));
     return rows.map(({ file_id: id, filename, path = filename, agent_id: agentId, size, deleted_at: at = '', restorable_until: until = '' }) => ({
       id,

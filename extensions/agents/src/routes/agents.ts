@@ -155,7 +155,7 @@ const killAgent = ({ removing }: AgentRouteDeps): RouteDecl =>
     path: '/api/agents/{id}',
     summary: 'Delete an agent with its sessions and data',
     description:
-      "There is no confirmation. Its runs end, and nothing that belongs to it is listed or found any more. Its name is free, and its children stay. For `[trash] days` it can be restored: `GET /api/agents?deleted=only` lists it, and `PUT /api/agents/{id}/resume` brings it back with its conversations, jobs and data. With `erase=true` it is erased at once, also if it was deleted before: every extension deletes its data of the agent; one that is off does so when it comes back. To pause the agent instead, suspend it.",
+      'There is no confirmation. Its runs end, and nothing that belongs to it is listed or found any more. Its name is free, and its children stay. For `[trash] days` it can be restored: `GET /api/agents?deleted=only` lists it, and `PUT /api/agents/{id}/resume` brings it back with its conversations, jobs and data. With `erase=true` it is erased at once, also if it was deleted before: every extension deletes its data of the agent; one that is off does so when it comes back. To pause the agent instead, suspend it.',
     audit: 'agent_killed',
     params: AgentParams,
     query: Type.Object({ erase: Type.Optional(Type.Boolean({ default: false, description: 'So that nobody can restore it' })) }),

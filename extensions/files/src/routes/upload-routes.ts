@@ -119,7 +119,8 @@ const listUploads = (uploads: UploadStore): RouteDecl =>
     method: 'GET',
     path: '/api/uploads',
     summary: 'List uploads, newest first',
-    description: "Owners and admins see everyone's uploads. With `deleted=only` it lists deleted files of workspaces: `PUT /api/agents/{id}/files/{filename}` with `restore` brings one back, and `DELETE /api/uploads/{file_id}` erases it.",
+    description:
+      "Owners and admins see everyone's uploads. With `deleted=only` it lists deleted files of workspaces: `PUT /api/agents/{id}/files/{filename}` with `restore` brings one back, and `DELETE /api/uploads/{file_id}` erases it.",
     cost: 2,
     query: UploadList.query,
     responses: { 200: UploadList.answer },

@@ -53,10 +53,7 @@ const FileWrite = Type.Object(
   { 'x-name': 'FileWrite' },
 );
 
-const FileRestore = Type.Object(
-  { restore: UuidText('Id of a deleted file, as `GET /api/uploads?deleted=only` lists it') },
-  { 'x-name': 'FileRestore', additionalProperties: false },
-);
+const FileRestore = Type.Object({ restore: UuidText('Id of a deleted file, as `GET /api/uploads?deleted=only` lists it') }, { 'x-name': 'FileRestore', additionalProperties: false });
 
 export interface WorkspaceRouteDeps {
   readonly agents: AgentsService;

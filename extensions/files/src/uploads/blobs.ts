@@ -178,8 +178,7 @@ const naming = ({ db }: BlobDeps, known: (BlobRow & { readonly isThere: boolean 
 
 const isConflict = (error: unknown): boolean => isSvcError(error) && error.code === 'storage_conflict';
 
-const isNamed = async ({ db, trash }: BlobDeps, { sha256 }: BlobRow): Promise<boolean> =>
-  (await db.system(SWEEP).count('uploads', { sha256 })) > 0 || (await trash.holds('uploads', 'sha256', sha256));
+const isNamed = async ({ db, trash }: BlobDeps, { sha256 }: BlobRow): Promise<boolean> => (await db.system(SWEEP).count('uploads', { sha256 })) > 0 || (await trash.holds('uploads', 'sha256', sha256));
 
 /** Whoever uses the bytes meanwhile names itself in their row, and this conflicts. */
 const release = async (deps: BlobDeps, blob: BlobRow): Promise<void> => {
