@@ -1,5 +1,5 @@
 /** What was used, what it cost, and how much it may. */
-import { type Actor, type Clock, isUuid, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, type Static, timelineOf, TimelinePeriod, Type, Uuid } from '@svc/api';
+import { type Actor, type Clock, Field, isUuid, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, type Static, timelineOf, TimelinePeriod, Type } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService, UsageGroup } from '@svc/ext-llm/contract';
 import { budgetErrors } from './errors.js';
@@ -47,7 +47,7 @@ const agentOf = async ({ agents }: Pick<BudgetDeps, 'agents'>, actor: Parameters
 const ModelsQuery = Type.Object({
   period: Type.Optional(OneOf(USAGE_PERIODS)),
   days: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_DAYS, description: 'The last days in UTC, as in /api/usage/daily' })),
-  agent_id: Type.Optional(Uuid),
+  agent_id: Type.Optional(Field.reference('agents', { description: 'Of this agent alone' })),
 });
 
 const sinceOf = ({ period, days }: Static<typeof ModelsQuery>, now: number): string => {
@@ -162,7 +162,7 @@ const timeRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
     cost: 3,
     query: Type.Object({
       days: Type.Optional(Type.Integer({ default: 7, minimum: 1, maximum: MAX_DAYS })),
-      agent_id: Type.Optional(Uuid),
+      agent_id: Type.Optional(Field.reference('agents', { description: 'Of this agent alone' })),
       group_by: Type.Optional(OneOf(['model', 'agent'])),
     }),
     responses: {
@@ -195,7 +195,7 @@ const timeRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
     summary: 'Get usage over time',
     description: 'Tokens and cost of model calls in intervals of equal length, the oldest first, also those without a call. Owners and admins see the calls of all agents; others those of their own.',
     cost: 3,
-    query: Type.Object({ period: Type.Optional(TimelinePeriod), agent_id: Type.Optional(Uuid) }),
+    query: Type.Object({ period: Type.Optional(TimelinePeriod), agent_id: Type.Optional(Field.reference('agents', { description: 'Of this agent alone' })) }),
     responses: { 200: Type.Object({ period: TimelinePeriod, interval_seconds: Type.Integer(), intervals: Type.Array(UsageInterval) }) },
     handler: async ({ actor, query: { period = 'day', agent_id } }) => {
       const { interval, intervalSeconds, starts } = timelineOf(period, clock.now());
