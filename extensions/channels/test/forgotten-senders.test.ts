@@ -22,7 +22,7 @@ describeOnEngines('senders of channels', (engine) => {
 
   before(async () => {
     home = await mkdtemp(join(tmpdir(), 'svc-senders-'));
-    storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock, log: silent });
+    storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock, log: silent, onEvents: () => undefined });
     await storage.migrate(OWNED, [channelTables, linkColumns]);
   });
   after(async () => {
