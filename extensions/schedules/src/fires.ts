@@ -260,7 +260,8 @@ async function step(deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow): Pr
   const ending = endingOf(info);
   if (ending) return settle(deps, run, job, fire, ending);
   const limit = action.timeout_secs;
-  if (limit !== undefined && info.status === 'running' && deps.clock.now() - Date.parse(fire.fired_at) > limit * 1_000)
+  // What it waited for room is not its work.
+  if (limit !== undefined && info.status === 'running' && deps.clock.now() - Date.parse(info.begunAt ?? fire.fired_at) > limit * 1_000)
     await deps.runs.stop(actor, { runId }, `the job ${job.name} may work ${limit} s`);
   return rest(deps, run, runId, limit);
 }
