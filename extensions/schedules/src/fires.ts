@@ -346,14 +346,11 @@ const settle = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, {
   const isGivenUp = status === 'error' && failures >= MAX_FAILURES && job.enabled;
   if (isGivenUp) await deps.notify(job, fire.id, short);
   const { db } = deps;
-  const sent = status === 'ok' ? await deps.deliveries.send(job, fire, output) : 0;
-  // A quick target may have taken it already.
-  const undelivered = db.sql(`UPDATE ${db.table('fires')} SET delivered = ? WHERE id = ? AND delivered IS NULL`, [sent === 0 ? null : `0/${sent}`, fire.id]);
+  if (status === 'ok') await deps.deliveries.send(job, fire, output);
   await deps.journal.advance(run, {
     finish: { status: status === 'error' ? 'failed' : 'done', ...(status === 'error' ? { error: { code: 'schedules_fire_failed', message: short } } : {}) },
     also: [
       db.update('fires', ['id'], [{ id: fire.id, status, reason, output: output.slice(0, MAX_OUTPUT), ended_at: deps.clock.iso() }]),
-      undelivered,
       counted(deps, job, short),
       db.sql(
         `UPDATE ${db.table('jobs')} SET consecutive_errors = ?, auto_disabled = ?, enabled = CASE WHEN ? = 1 THEN 0 ELSE enabled END, next_run = CASE WHEN ? = 1 THEN NULL ELSE next_run END WHERE id = ?`,
