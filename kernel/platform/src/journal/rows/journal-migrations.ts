@@ -117,7 +117,16 @@ export const journalMigrations: readonly Migration[] = [
     },
   },
   {
-    name: '0008_queued',
+    name: '0008_pools',
+    up: (m) => {
+      // Empty for a run that waits for no room of its pool, as a message of a person.
+      m.addColumn('runs', 'pool', { kind: 'text' });
+      // Empty until somebody holds it.
+      m.addColumn('runs', 'begun_at', { kind: 'text' });
+    },
+  },
+  {
+    name: '0009_queued',
     up: (m) => {
       // A message that begins at once is never queued: only those that wait in a lane or for room write these.
       m.dropIndex('runs', ['lane', 'status', 'position']);

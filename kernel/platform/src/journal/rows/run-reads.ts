@@ -138,7 +138,7 @@ type Condition = readonly [sql: string, args: ReadonlyArray<string | number>];
 const foundBy = (parts: JournalParts, filter: RunFilter): { readonly where: string; readonly args: ReadonlyArray<string | number> } | undefined => {
   // No status at all is asked for: `IN ()` is not portable.
   if (filter.status?.length === 0) return undefined;
-  const { lane, subject, parentId, rootId, isTopLevel, status, since, endedSince, unclaimedBefore, before } = filter;
+  const { lane, subject, parentId, rootId, isTopLevel, pool, status, since, endedSince, unclaimedBefore, before } = filter;
   // Each list is read from its newest on by one index; what would lead SQLite, which has counted nothing, to another is said so that no index answers it.
   const isSmall = lane !== undefined || subject !== undefined || parentId !== undefined || rootId !== undefined || endedSince !== undefined || (status !== undefined && !status.includes('done'));
   const conditions: readonly Condition[] = [
@@ -149,6 +149,7 @@ const foundBy = (parts: JournalParts, filter: RunFilter): { readonly where: stri
     ...(parentId === undefined ? [] : [['parent_id = ?', [parentId]] as const]),
     ...(rootId === undefined ? [] : [['(root_id = ? OR id = ?)', [rootId, rootId]] as const]),
     ...(isTopLevel === undefined ? [] : [[isTopLevel ? "COALESCE(parent_id, '') = ''" : "COALESCE(parent_id, '') <> ''", []] as const]),
+    ...(pool === undefined ? [] : [[pool === null ? 'pool IS NULL' : 'pool = ?', pool === null ? [] : [pool]] as const]),
     ...(status === undefined ? [] : [inStatus(status)]),
     ...(endedSince === undefined ? [] : [[`${ENDED} AND updated_at >= ?`, [new Date(msOf(endedSince)).toISOString()]] as const]),
     ...(unclaimedBefore === undefined ? [] : [['lease_token = 0 AND created_at < ?', [new Date(msOf(unclaimedBefore)).toISOString()]] as const]),
