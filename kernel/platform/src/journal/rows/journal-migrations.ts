@@ -125,4 +125,18 @@ export const journalMigrations: readonly Migration[] = [
       m.addColumn('runs', 'begun_at', { kind: 'text' });
     },
   },
+  {
+    name: '0009_queued',
+    up: (m) => {
+      // A message that begins at once is never queued: only those that wait in a lane or for room write these.
+      m.dropIndex('runs', ['lane', 'status', 'position']);
+      m.createIndex('runs', ['lane', 'status', 'position'], { where: "status = 'queued'" });
+      // What is held or waits is found by the index of lanes.
+      m.dropIndex('runs', ['status']);
+      m.createIndex('runs', ['status', 'position'], { where: "status = 'queued'" });
+      // Runs of agents have their conversation as their lane, and are found by it.
+      m.dropIndex('runs', ['session_id']);
+      m.createIndex('runs', ['session_id'], { where: '(session_id <> lane OR lane IS NULL)' });
+    },
+  },
 ];

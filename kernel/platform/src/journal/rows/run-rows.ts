@@ -32,8 +32,14 @@ export interface RunRow {
   readonly interrupt: string | null;
 }
 
-/** Word for word the condition of an index: SQLite reads that, and not every run there ever was, only where a question says it so. */
-export const UNFINISHED = "status IN ('queued', 'running', 'waiting')";
+/** Word for word the condition of the index of lanes: SQLite reads that, and not every run there ever was, only where a question says it so. */
+export const CLAIMED = "status IN ('running', 'waiting')";
+
+/** Likewise, of the index of the queue: a run that begins at once is never in it. */
+export const QUEUED = "status = 'queued'";
+
+/** Likewise, of runs that name a conversation which is not their lane. */
+export const NAMED_ALONE = '(session_id <> lane OR lane IS NULL)';
 
 /** Likewise. */
 export const ENDED = "status IN ('done', 'failed', 'cancelled')";

@@ -5,7 +5,7 @@
 import type { Advance, Db, LeasedRun, RunError, StepOutcome, StepSpec, Write } from '@svc/api';
 import type { Finish } from '@svc/api/internal';
 import { createOpeningWrites, type Lease, sealed } from './opening-writes.js';
-import { toJson, UNFINISHED } from './run-rows.js';
+import { CLAIMED, toJson } from './run-rows.js';
 
 /** Of whoever holds the lease. */
 const HELD = "id = ? AND lease_token = ? AND lease_owner = ? AND status = 'running'";
@@ -92,7 +92,7 @@ export const createRunWrites = (db: Db, { runs, steps }: Tables, nowSql: () => s
 
   renew: (lease: Lease): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET lease_until = ${nowSql()} + ? WHERE ${UNFINISHED} AND status = 'running' AND lease_owner = ?`,
+      sql: `UPDATE ${runs} SET lease_until = ${nowSql()} + ? WHERE ${CLAIMED} AND status = 'running' AND lease_owner = ?`,
       args: [lease.ms, lease.owner],
     }),
 

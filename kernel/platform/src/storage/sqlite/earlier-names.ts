@@ -17,6 +17,13 @@ export interface EarlierTables {
 
 const earlier = (name: string): string => name.replace('__', '_');
 
+/** A table that is renamed takes its indexes along, under the names that they have. */
+export const earlierIndexes = async (connection: SqliteConnection, { prefix }: Pick<TableNames, 'prefix'>): Promise<(name: string) => string> => {
+  const rows = await connection.all("SELECT name FROM sqlite_schema WHERE type = 'index' AND substr(tbl_name, 1, ?) = ? AND substr(name, 1, ?) <> ?", [prefix.length, prefix, prefix.length, prefix]);
+  const there = new Set(rows.map(({ name }) => String(name)));
+  return (name) => (there.has(earlier(name)) ? earlier(name) : name);
+};
+
 /** Undefined where there is nothing of such a build. */
 export const renamesOf = async (connection: SqliteConnection, applied: AppliedMigrations, names: TableNames): Promise<EarlierTables | undefined> => {
   const book = earlier(names.bookkeeping);

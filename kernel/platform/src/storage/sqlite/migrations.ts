@@ -13,7 +13,7 @@ import { type PendingMigration, pendingOf } from '../contract/migrations/pending
 import { secondsOf, type StatementRules } from '../contract/statement-limits.js';
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
-import { renamesOf } from './earlier-names.js';
+import { earlierIndexes, renamesOf } from './earlier-names.js';
 import { OWN_BOUNDS, THIRD_PARTY_BOUNDS } from './sqlite-bounds.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { mapSqliteError } from './sqlite-errors.js';
@@ -57,8 +57,9 @@ export const migrate = async (deps: MigrationDeps, names: TableNames, migrations
   // An extension without rows yet has nothing that a copy could save, and of one that is tried its own tables are kept.
   if (done.size > 0 && !deps.kept.has(names.id)) await keepCopy(deps, names.id, pending[0]?.name ?? '');
   const { compileSteps } = await import('../contract/migrations/migration-sql.js');
+  const dialect = { ...sqliteSchema, words: sqliteWords, standingIndex: await earlierIndexes(deps.connection, names) };
   for (const migration of pending) {
-    await apply(deps, names, migration, compileSteps({ ...sqliteSchema, words: sqliteWords }, migration.steps, names.physical));
+    await apply(deps, names, migration, compileSteps(dialect, migration.steps, names.physical));
     done.set(migration.name, migration.sha256);
     deps.applied.set(names.bookkeeping, done);
     deps.log.debug('Migration applied.', { owner: names.id, migration: migration.name });
