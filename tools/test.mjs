@@ -4,6 +4,7 @@
  *
  *   npm test                        all but the long tests (NAME.long.test.ts, daemons on PostgreSQL) and the full ones (NAME.full.test.ts)
  *   npm test -- memory -g "words"   one area (a package's folder name), one claim
+ *   npm test -- memory --short      one area without its long tests, in several processes
  *   npm test -- --long              the long tests alone: npm run test:long
  *   npm test -- --full              the full tests alone, one after another; CI leaves them out: npm run test:full
  *   npm test -- --record            writes what each file costs to tools/testing/costs.json; also with --long
@@ -33,6 +34,7 @@ const readArgs = () => {
       grep: { type: 'string', short: 'g' },
       full: { type: 'boolean', default: false },
       long: { type: 'boolean', default: false },
+      short: { type: 'boolean', default: false },
       bail: { type: 'boolean', short: 'b', default: false },
       record: { type: 'boolean', default: false },
     },
@@ -52,27 +54,28 @@ const prepare = async (areas, wanted) => {
 };
 
 /** What is named runs with its long tests. */
-const selectFiles = ({ areas, full, long }, wanted) => {
+const selectFiles = ({ areas, full, long, short }, wanted) => {
   const files = builtTests(wanted).flatMap((group) => group.files);
   if (full) return files.filter(isFull);
   if (long) return [...files.filter(isLong), ...(areas.length > 0 ? [] : onPostgres(files.filter((file) => !isFull(file))))];
-  return files.filter((file) => !isFull(file) && (areas.length > 0 || !isLong(file)));
+  return files.filter((file) => !isFull(file) && ((areas.length > 0 && !short) || !isLong(file)));
 };
 
 /** Many tests wait for a process or a deadline: meanwhile another one works. */
 const PROCESSES_PER_PROCESSOR = 2;
 
-/** All of them in several processes; what was named in this one, where it can be debugged. */
+/** All of them, and all short ones of what was named, in several processes; else what was named in this one, where it can be debugged. */
 const run = async (files, args, tally) => {
   const options = { grep: args.grep, bail: args.bail, engine: engineOf(args.long) };
-  const processes = args.areas.length === 0 && !args.full ? Math.ceil(os.availableParallelism() * PROCESSES_PER_PROCESSOR) : 1;
+  const isWhole = args.areas.length === 0;
+  const processes = (isWhole || args.short) && !args.full ? Math.ceil(os.availableParallelism() * PROCESSES_PER_PROCESSOR) : 1;
   if (processes > 1) {
     const endReference = startReference();
     const allMs = await runInParallel(files, processes, options, tally);
     const reference = endReference();
     const slower = slowness(reference, args.long);
     if (args.record) record(tally.times, args.long, allMs, reference);
-    return printSummary({ ...tally, allMs, slower }, args.grep === undefined ? BUDGET_MINUTES[args.long ? 'long' : 'all'] : undefined);
+    return printSummary({ ...tally, allMs, slower }, args.grep === undefined && isWhole ? BUDGET_MINUTES[args.long ? 'long' : 'all'] : undefined);
   }
   prepareProcess();
   return runFiles(files, options, tally);

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { expect } from 'chai';
 
 /** The kernel, secrets, isolated processes, and whole daemons with their sockets and their journal. */
-const AREAS = ['kernel/core', 'kernel/isolation', 'vault', 'runs'];
+const AREAS = ['kernel/core', 'kernel/isolation', 'vault', 'queue'];
 
 describe('Node 24', function () {
   this.timeout(600_000);

@@ -1,4 +1,4 @@
-/** Every fault at every step of a run, on both engines. Prints the table of README.md. */
+/** Every fault at every step of a run on SQLite, and at every third step on PostgreSQL. Prints the table of README.md; with FAULTS=all it has every step on both. */
 import { describeOnEngines } from '@svc/testing';
 import { expect } from 'chai';
 import { type PlannedModel, startPlannedModel } from '../crash/planned-model.js';
@@ -22,7 +22,8 @@ describeOnEngines('a fault at each step of a run', function (engine) {
   });
 
   it('loses nothing, repeats nothing and blocks no session', async () => {
-    const faults = faultsAt(await daemon.pointsOfMessage());
+    const all = faultsAt(await daemon.pointsOfMessage());
+    const faults = engine.name === 'SQLite' || process.env['FAULTS'] === 'all' ? all : all.filter((_fault, at) => at % 3 === 0);
     const rows = await countFaults(daemon, faults);
     console.log(`\n${engine.name}\n\n${faultTable(rows)}\n`);
     expect(rows.flatMap(({ account }) => account.problems).join('\n')).to.equal('');

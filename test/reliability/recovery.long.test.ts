@@ -1,6 +1,6 @@
 /**
  * Interrupted runs, and everything that comes in the way of their recovery. With RECOVERY_RUNS=250 it prints the table of README.md.
- * Sixty leave fifteen at each of the four calls of the model at which a run may hang: what goes wrong at one of them, or for one
+ * Twenty-four leave six at each of the four calls of the model at which a run may hang: what goes wrong at one of them, or for one
  * run in ten, is seen.
  */
 import { type PostgresCluster, startCluster } from '@svc/testing/postgres/cluster';
@@ -8,7 +8,7 @@ import { expect } from 'chai';
 import { type PlannedModel, startPlannedModel } from '../crash/planned-model.js';
 import { recoverFrom, recoveryTable, type Trial, WAYS_TO_RECOVER } from './recovery.js';
 
-const RUNS = Number(process.env.RECOVERY_RUNS ?? 60);
+const RUNS = Number(process.env.RECOVERY_RUNS ?? 24);
 
 describe(`${RUNS} interrupted runs`, function () {
   this.timeout(900_000);

@@ -9,7 +9,7 @@ import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { until } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
 
-const KILLS = 10;
+const KILLS = 6;
 
 describeOnEngines('a restore that is killed', function (engine) {
   this.timeout(300_000);

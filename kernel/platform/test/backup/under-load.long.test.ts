@@ -2,7 +2,7 @@ import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { backUpUnderLoad } from './under-load.js';
 
-const BACKUPS = Number(process.env.BACKUPS ?? 20);
+const BACKUPS = Number(process.env.BACKUPS ?? 8);
 
 describeOnEngines(`${BACKUPS} backups under load`, function (engine) {
   this.timeout(60_000 + BACKUPS * 30_000);
