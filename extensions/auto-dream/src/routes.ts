@@ -1,5 +1,5 @@
 /** Dreams, as people see and handle them. */
-import { defineResource, Nullable, OneOf, Type, Uuid } from '@svc/api';
+import { defineResource, Field, Nullable, OneOf, Type, Uuid } from '@svc/api';
 import { dreamErrors } from './errors.js';
 import { PHASES, STATES } from './tables.js';
 
@@ -56,7 +56,7 @@ export const Dreams = defineResource({
   one: 'dream',
   path: '/api/auto-dream/status',
   itemPath: '/api/auto-dream/agents/{id}',
-  key: { name: 'id', schema: Type.String({ format: 'uuid', description: 'Agent id' }) },
+  key: { name: 'id', schema: Field.reference('agents', { description: 'The agent' }) },
   item: DreamingAgent,
   operations: {
     list: {

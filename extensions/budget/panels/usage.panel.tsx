@@ -35,10 +35,13 @@ import { t } from './usage/words.js';
 type Budget = OutputOf<'getBudget'>;
 type ModelUsage = OutputOf<'listUsageByModel'>['models'][number];
 type RatingCount = OutputOf<'listRatings'>['ratings'][number];
+type DayGroup = NonNullable<OutputOf<'listUsageByDay'>['groups']>[number];
 type AgentSpending = OutputOf<'listAgentBudgets'>[number];
 
 /** What may be looked back at, in days; the first is for who chose nothing. */
 const RANGES = [30, 7, 90, 365];
+/** What the charts may tell apart. */
+const GROUPS = ['model', 'agent'] as const;
 const TONES: Readonly<Record<Budget['status'], Tone>> = { ok: 'good', warning: 'warn', exceeded: 'bad' };
 
 const Usage = () => {
@@ -46,9 +49,10 @@ const Usage = () => {
   const today = useLoaded('usage of today', (signal) => daemon.call('getUsage', { period: 'day' }, { signal }));
   const range = rangeOf(address.value.query.days);
   const { agent } = address.value.query;
+  const by = GROUPS.find((group) => group === address.value.query.by);
   const shown = { days: range, ...(agent === undefined ? {} : { agent_id: agent }) };
   const key = `${range} ${agent ?? ''}`;
-  const days = useLoaded(`usage by day ${key}`, (signal) => daemon.call('listUsageByDay', shown, { signal }));
+  const days = useLoaded(`usage by day ${key} ${by ?? ''}`, (signal) => daemon.call('listUsageByDay', { ...shown, ...(by === undefined ? {} : { group_by: by }) }, { signal }));
   const models = useLoaded(`usage by model ${key}`, (signal) => daemon.call('listUsageByModel', shown, { signal }));
   const ofAgent = useLoaded(`budget of ${agent ?? ''}`, (signal) => (agent === undefined ? Promise.resolve(undefined) : daemon.call('getAgentBudget', { id: agent }, { signal })));
   const agents = useLoaded('spending of agents', (signal) => daemon.call('listAgentBudgets', {}, { signal }));
@@ -77,11 +81,23 @@ const Usage = () => {
         <Shown of={budget}>{(now) => <Figures budget={now} tokens={today.data} />}</Shown>
         <div class="usage-range" role="group" aria-label={t('range')}>
           <Select label={t('range')} value={String(range)} options={rangeOptions()} onValue={(chosen) => setQuery({ days: chosen === String(RANGES[0]) ? undefined : chosen })} />
+          <Select
+            label={t('group_by')}
+            value={by ?? ''}
+            options={[{ value: '', label: t('group_none') }, ...GROUPS.map((value) => ({ value, label: t(value) }))]}
+            onValue={(chosen) => setQuery({ by: chosen === '' ? undefined : chosen })}
+          />
           <Select label={t('of_agent')} value={agent ?? ''} options={agentOptions(agents.data ?? [], agent)} onValue={(chosen) => setQuery({ agent: chosen === '' ? undefined : chosen })} />
         </div>
         <Section title={t('days')}>
           <Shown of={days}>
-            {({ days: drawn }) => (drawn.some(({ calls }) => calls > 0) ? <DayChart days={drawn} limit={(agent === undefined ? budget.data : ofAgent.data)?.daily_limit_usd ?? 0} /> : <NoCalls />)}
+            {(usage) =>
+              usage.days.some(({ calls }) => calls > 0) ? (
+                <DayChart usage={usage} limit={(agent === undefined ? budget.data : ofAgent.data)?.daily_limit_usd ?? 0} nameOf={(group) => nameOfGroup(group, agents.data ?? [])} />
+              ) : (
+                <NoCalls />
+              )
+            }
           </Shown>
         </Section>
         {(models.data?.models.length ?? 0) > 0 && (
@@ -113,6 +129,9 @@ const agentOptions = (rows: readonly AgentSpending[], chosen: string | undefined
   const isMissing = chosen !== undefined && known.every(({ value }) => value !== chosen);
   return [{ value: '', label: t('all_agents') }, ...known, ...(isMissing ? [{ value: chosen, label: chosen }] : [])];
 };
+
+const nameOfGroup = ({ provider, model, agent_id: id }: DayGroup, agents: readonly AgentSpending[]): string =>
+  id === undefined ? `${provider}/${model}` : (agents.find(({ agent_id: known }) => known === id)?.agent_name ?? t('deleted'));
 
 const NoCalls = () => (
   <Empty icon="coins" title={t('none')}>

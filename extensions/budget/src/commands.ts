@@ -14,7 +14,18 @@ export const commandWords: readonly CommandWordDecl[] = [
 
 const usd = (field: string, title: string) => ({ field, title, format: 'usd' }) as const;
 const tokens = (field: string, title: string) => ({ field, title, format: 'number' }) as const;
-const LIMITS = ['status', 'daily_limit_usd', 'today_spent_usd', 'monthly_limit_usd', 'month_spent_usd', 'hourly_limit_usd', 'hour_spent_usd', 'reserved_usd'];
+const limit = (field: string, title: string) => ({ field, title, format: 'usd', zero: 'no limit' }) as const;
+const IDLE = limit('idle_limit_usd', 'limit without a person');
+const LIMITS = [
+  'status',
+  limit('daily_limit_usd', 'limit of a day'),
+  usd('today_spent_usd', 'spent today'),
+  limit('monthly_limit_usd', 'limit of a month'),
+  usd('month_spent_usd', 'spent this month'),
+  limit('hourly_limit_usd', 'limit of 60 minutes'),
+  usd('hour_spent_usd', 'spent in 60 minutes'),
+  usd('reserved_usd', 'reserved now'),
+];
 
 export const commands: readonly CommandDecl[] = [
   {
@@ -22,7 +33,18 @@ export const commands: readonly CommandDecl[] = [
     summary: 'show tokens and cost of a period',
     operation: 'getUsage',
     args: ['period'],
-    output: { kind: 'record' },
+    output: {
+      kind: 'record',
+      fields: [
+        'period',
+        usd('total_cost_usd', 'cost'),
+        tokens('total_input_tokens', 'input tokens'),
+        tokens('total_output_tokens', 'output tokens'),
+        tokens('request_count', 'calls'),
+        'active_agents',
+        tokens('estimated_count', 'of them estimated'),
+      ],
+    },
   },
   {
     command: 'usage models',
@@ -43,8 +65,8 @@ export const commands: readonly CommandDecl[] = [
     args: ['days'],
     output: { kind: 'table', rows: 'days', empty: 'No model was called.', columns: [{ field: 'date' }, usd('cost_usd', 'COST'), tokens('tokens', 'TOKENS'), tokens('calls', 'CALLS')] },
   },
-  { command: 'budget show', summary: 'show the limits of all agents and what they spent', operation: 'getBudget', output: { kind: 'record', fields: [...LIMITS, 'idle_limit_usd'] } },
-  { command: 'budget set', summary: 'set the limits of all agents', operation: 'updateBudget', output: { kind: 'record', fields: [...LIMITS, 'idle_limit_usd'] } },
+  { command: 'budget show', summary: 'show the limits of all agents and what they spent', operation: 'getBudget', output: { kind: 'record', fields: [...LIMITS, IDLE] } },
+  { command: 'budget set', summary: 'set the limits of all agents', operation: 'updateBudget', output: { kind: 'record', fields: [...LIMITS, IDLE] } },
   {
     command: 'budget agents',
     summary: 'list what each agent spent',

@@ -1,7 +1,7 @@
 /** What was used, what it cost, and how much it may. */
-import { type Clock, isUuid, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, type Static, timelineOf, TimelinePeriod, Type, Uuid } from '@svc/api';
+import { type Actor, type Clock, Field, isUuid, OneOf, reply, type RouteDecl, routeGroup, type SettingsView, type Static, timelineOf, TimelinePeriod, Type } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import type { LlmService } from '@svc/ext-llm/contract';
+import type { LlmService, UsageGroup } from '@svc/ext-llm/contract';
 import { budgetErrors } from './errors.js';
 import { lastDays, periodBegan, USAGE_PERIODS } from './periods.js';
 import { agentBudget, budgetRecord, NOTHING, tokensOf, usd } from './records.js';
@@ -12,6 +12,7 @@ import {
   BudgetChange,
   BudgetRecord,
   ChangedBudget,
+  DayGroup,
   DayUsage,
   LEAST_USD,
   ModelUsage,
@@ -32,6 +33,8 @@ const route = routeGroup({ area: 'budget' });
 const HOUR_MS = 3_600_000;
 const EVER = new Date(0).toISOString();
 const MAX_DAYS = 366;
+/** Groups that a chart tells apart. */
+const MOST_GROUPS = 3;
 const AgentPath = Type.Object({ id: Type.String({ minLength: 1, maxLength: 200, description: 'Id or name of the agent', examples: ['assistant'] }) });
 
 /** Throws `budget_agent_not_found`, and `budget_agent_unknown` where it is no id either. */
@@ -44,7 +47,7 @@ const agentOf = async ({ agents }: Pick<BudgetDeps, 'agents'>, actor: Parameters
 const ModelsQuery = Type.Object({
   period: Type.Optional(OneOf(USAGE_PERIODS)),
   days: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_DAYS, description: 'The last days in UTC, as in /api/usage/daily' })),
-  agent_id: Type.Optional(Uuid),
+  agent_id: Type.Optional(Field.reference('agents', { description: 'Of this agent alone' })),
 });
 
 const sinceOf = ({ period, days }: Static<typeof ModelsQuery>, now: number): string => {
@@ -52,7 +55,33 @@ const sinceOf = ({ period, days }: Static<typeof ModelsQuery>, now: number): str
   return period === undefined ? EVER : periodBegan(period, now);
 };
 
-export const usageRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
+type Asked = Omit<Parameters<LlmService['report']>[1], 'by'>;
+
+/** One for each date. */
+const usageOfDays = async (llm: Pick<LlmService, 'report'>, actor: Actor, dates: readonly string[], asked: Asked): Promise<UsageGroup[]> => {
+  const byDate = new Map((await llm.report(actor, { ...asked, by: 'day' })).map((group) => [group.start?.slice(0, 10), group]));
+  return dates.map((date) => byDate.get(date) ?? NOTHING);
+};
+
+/** The dearest models or agents, each with one sum for each date. */
+const groupsOfDays = async (
+  llm: Pick<LlmService, 'report'>,
+  actor: Actor,
+  dates: readonly string[],
+  { by, ...asked }: Asked & { readonly by: 'model' | 'agent' },
+): Promise<Array<Static<typeof DayGroup>>> => {
+  const dearest = (await llm.report(actor, { ...asked, by })).slice(0, MOST_GROUPS);
+  return Promise.all(
+    dearest.map(async ({ provider = '', model = '', agentId = '' }) => {
+      const days = await usageOfDays(llm, actor, dates, by === 'agent' ? { ...asked, agentId } : { ...asked, model: { provider, model } });
+      return { ...(by === 'agent' ? { agent_id: agentId } : { provider, model }), cost_usd: days.map(({ costMicros }) => usd(costMicros)), tokens: days.map(tokensOf) };
+    }),
+  );
+};
+
+export const usageRoutes = (deps: BudgetDeps): RouteDecl[] => [...sumRoutes(deps), ...timeRoutes(deps)];
+
+const sumRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
   route({
     id: 'getUsage',
     method: 'GET',
@@ -120,30 +149,43 @@ export const usageRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
       return reply(200, { models, total: models.length });
     },
   }),
+];
+
+const timeRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
   route({
     id: 'listUsageByDay',
     method: 'GET',
     path: '/api/usage/daily',
     summary: 'List usage by day',
-    description: 'The last days in UTC, the oldest first, with those on which no model was called. With `agent_id`, the calls of this agent alone.',
+    description:
+      'The last days in UTC, the oldest first, with those on which no model was called. With `agent_id`, the calls of this agent alone. With `group_by`, also the three models or agents that cost most, each day by day.',
     cost: 3,
-    query: Type.Object({ days: Type.Optional(Type.Integer({ default: 7, minimum: 1, maximum: MAX_DAYS })), agent_id: Type.Optional(Uuid) }),
+    query: Type.Object({
+      days: Type.Optional(Type.Integer({ default: 7, minimum: 1, maximum: MAX_DAYS })),
+      agent_id: Type.Optional(Field.reference('agents', { description: 'Of this agent alone' })),
+      group_by: Type.Optional(OneOf(['model', 'agent'])),
+    }),
     responses: {
       200: Type.Object({
         days: Type.Array(DayUsage),
         today_cost_usd: Type.Number(),
         first_event_date: Type.Union([Type.String(), Type.Null()], { description: 'The first of these days with a call' }),
+        groups: Type.Optional(Type.Array(DayGroup, { maxItems: MOST_GROUPS, description: 'With `group_by`: the dearest first. The others are what is left of the days' })),
       }),
     },
-    handler: async ({ actor, query: { days: count = 7, agent_id } }) => {
+    handler: async ({ actor, query: { days: count = 7, agent_id, group_by: by } }) => {
       const dates = lastDays(count, clock.now());
-      const groups = await llm.report(actor, { since: `${dates[0]}T00:00:00.000Z`, by: 'day', ...(agent_id === undefined ? {} : { agentId: agent_id }) });
-      const byDate = new Map(groups.map((group) => [group.start?.slice(0, 10), group]));
-      const days = dates.map((date) => {
-        const group = byDate.get(date) ?? NOTHING;
+      const asked = { since: `${dates[0]}T00:00:00.000Z`, ...(agent_id === undefined ? {} : { agentId: agent_id }) };
+      const days = (await usageOfDays(llm, actor, dates, asked)).map((group, index) => {
+        const date = dates[index] ?? '';
         return { date, cost_usd: usd(group.costMicros), tokens: tokensOf(group), input_tokens: group.inputTokens, output_tokens: group.outputTokens, calls: group.requests };
       });
-      return reply(200, { days, today_cost_usd: days.at(-1)?.cost_usd ?? 0, first_event_date: days.find(({ calls }) => calls > 0)?.date ?? null });
+      return reply(200, {
+        days,
+        today_cost_usd: days.at(-1)?.cost_usd ?? 0,
+        first_event_date: days.find(({ calls }) => calls > 0)?.date ?? null,
+        ...(by === undefined ? {} : { groups: await groupsOfDays(llm, actor, dates, { ...asked, by }) }),
+      });
     },
   }),
   route({
@@ -153,7 +195,7 @@ export const usageRoutes = ({ llm, clock }: BudgetDeps): RouteDecl[] => [
     summary: 'Get usage over time',
     description: 'Tokens and cost of model calls in intervals of equal length, the oldest first, also those without a call. Owners and admins see the calls of all agents; others those of their own.',
     cost: 3,
-    query: Type.Object({ period: Type.Optional(TimelinePeriod), agent_id: Type.Optional(Uuid) }),
+    query: Type.Object({ period: Type.Optional(TimelinePeriod), agent_id: Type.Optional(Field.reference('agents', { description: 'Of this agent alone' })) }),
     responses: { 200: Type.Object({ period: TimelinePeriod, interval_seconds: Type.Integer(), intervals: Type.Array(UsageInterval) }) },
     handler: async ({ actor, query: { period = 'day', agent_id } }) => {
       const { interval, intervalSeconds, starts } = timelineOf(period, clock.now());

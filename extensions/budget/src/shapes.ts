@@ -44,6 +44,17 @@ export const DayUsage = Type.Object(
   { 'x-name': 'DayUsage' },
 );
 
+export const DayGroup = Type.Object(
+  {
+    provider: Type.Optional(Type.String()),
+    model: Type.Optional(Type.String()),
+    agent_id: Type.Optional(Type.String()),
+    cost_usd: Type.Array(Usd('Of each of the days, in their order')),
+    tokens: Type.Array(Tokens, { description: 'Of each of the days, in their order' }),
+  },
+  { 'x-name': 'DayGroup' },
+);
+
 export const UsageInterval = Type.Object(
   { start: Type.String({ format: 'date-time', description: 'When the interval began' }), input_tokens: Tokens, output_tokens: Tokens, cost_usd: Usd('Sum'), calls: Type.Integer() },
   { 'x-name': 'UsageInterval' },

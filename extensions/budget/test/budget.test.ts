@@ -60,6 +60,12 @@ describe('usage and budgets', function () {
     expect([today_cost_usd, first_event_date]).to.deep.equal([2 * CALL_USD, days[2].date]);
     expect((await read(`/api/usage/daily?agent_id=${his}`)).today_cost_usd).to.equal(CALL_USD);
     expect((await read(`/api/usage/daily?agent_id=${his}`, alice)).today_cost_usd).to.equal(0);
+    const groups = async (by: string, http = owner) => (await read(`/api/usage/daily?days=2&group_by=${by}`, http)).groups;
+    expect(await groups('agent')).to.deep.equal([
+      { agent_id: hers, cost_usd: [0, 2 * CALL_USD], tokens: [0, 2_200] },
+      { agent_id: his, cost_usd: [0, CALL_USD], tokens: [0, 1_100] },
+    ]);
+    expect(await groups('model', bob)).to.deep.equal([{ provider: 'openai', model: 'gpt-5-mini', cost_usd: [0, CALL_USD], tokens: [0, 1_100] }]);
     const timeline = await read('/api/usage/timeline?period=hour', alice);
     expect([timeline.period, timeline.interval_seconds, timeline.intervals.length]).to.deep.equal(['hour', 60, 60]);
     expect(timeline.intervals.reduce((sum: number, { calls }: { calls: number }) => sum + calls, 0)).to.equal(2);
@@ -215,7 +221,11 @@ describe('usage and budgets', function () {
       .getByRole('cell')
       .last();
     await calls.filter({ hasText: /^1$/ }).waitFor();
+    // Grouped by agent, the chart names it.
+    await page.getByRole('combobox', { name: 'Group by' }).selectOption('Agent');
+    await page.locator('.chart-legend').getByText('on the page').first().waitFor();
     await page.reload();
+    await page.locator('.chart-legend').getByText('on the page').first().waitFor();
     await calls.filter({ hasText: /^1$/ }).waitFor();
     expect(mistakes).to.deep.equal([]);
   });

@@ -390,7 +390,12 @@ export const Llm = defineService('llm', '1.6.0', {
   report: method(
     [
       Actor,
-      Type.Object({ since: Type.String({ description: 'ISO time' }), by: Type.Optional(OneOf(['model', 'agent', 'minute', 'ten_minutes', 'hour', 'day'])), agentId: Type.Optional(Type.String()) }),
+      Type.Object({
+        since: Type.String({ description: 'ISO time' }),
+        by: Type.Optional(OneOf(['model', 'agent', 'minute', 'ten_minutes', 'hour', 'day'])),
+        agentId: Type.Optional(Type.String()),
+        model: Type.Optional(Type.Object({ provider: Type.String(), model: Type.String() })),
+      }),
     ],
     Type.Array(UsageGroup),
     { what: 'sees what your agents used and cost' },

@@ -244,20 +244,13 @@ const sync = async (all: All): Promise<readonly LiveServer[]> => {
   return fresh;
 };
 
-/** The settings fill in empty tables that nobody wrote: one that its transport cannot have is none. */
-const asWritten = ({ sandbox, oauth, ...entry }: ServerEntry): ServerEntry => ({
-  ...entry,
-  ...(sandbox && (entry.transport.type === 'stdio' || Object.keys(sandbox).length > 0) ? { sandbox } : {}),
-  ...(oauth && Object.keys(oauth).length > 0 ? { oauth } : {}),
-});
-
 const fromConfig = ({ config }: All): { readonly given: Map<string, GivenValues>; readonly faults: string[]; readonly specs: ServerSpec[] } => {
   const given = new Map<string, GivenValues>();
   const faults: string[] = [];
   const specs: ServerSpec[] = [];
   for (const entry of config.get(McpServersSetting)) {
     try {
-      const read = readEntry(asWritten(entry));
+      const read = readEntry(entry);
       if (given.has(read.spec.name)) throw mcpErrors.exists(read.spec.name);
       given.set(read.spec.name, read.given);
       specs.push(read.spec);

@@ -7,6 +7,7 @@ import { expect } from 'chai';
 
 const SECRET = 'the-key-of-the-weather-17';
 const IN_CONFIG = 'the-key-of-the-file-18';
+const ofFile = (name: string, more: string) => `[[mcp_servers]]\nname = "${name}"\nenabled = false\n[mcp_servers.transport]\ntype = "stdio"\ncommand = "true"\n${more}`;
 
 describe('HTTP services as MCP servers', function () {
   this.timeout(30_000);
@@ -51,7 +52,7 @@ describe('HTTP services as MCP servers', function () {
     await new Promise<void>((done) => service.listen(0, '127.0.0.1', done));
     base = `http://127.0.0.1:${(service.address() as AddressInfo).port}`;
     const configured = `[[mcp_servers]]\nname = "configured"\n[mcp_servers.transport]\ntype = "http_compat"\nbase_url = "${base}/v1"\n[[mcp_servers.transport.headers]]\nname = "X-Key"\nvalue = "${IN_CONFIG}"\n[[mcp_servers.transport.tools]]\nname = "ping"\npath = "/ping"\nmethod = "delete"\n`;
-    svc = await bootWithModel(undefined, { config: `${OPEN_RATE}[tool_invoke]\nenabled = true\nallowlist = ["*"]\n${configured}` });
+    svc = await bootWithModel(undefined, { config: `${OPEN_RATE}[tool_invoke]\nenabled = true\nallowlist = ["*"]\n${configured}${ofFile('free', '')}${ofFile('bounded', '[mcp_servers.sandbox]\n')}` });
     const { status, body } = await add({ transport: transport(), env: ['FIXED=blue'], timeout_secs: 4 });
     expect([status, body.state, body.tools_count, body.url], JSON.stringify(body)).to.deep.equal([201, 'connected', 6, `${base}/v1`]);
   });
@@ -122,6 +123,11 @@ describe('HTTP services as MCP servers', function () {
     await svc.http.expect(200, 'POST', '/api/tools/mcp_configured_ping/invoke', {});
     expect(seen.at(-1)).to.deep.include({ method: 'DELETE', url: '/v1/ping', key: IN_CONFIG });
     for (const path of ['/api/mcp/servers/configured', '/api/mcp/servers', '/api/config']) expect((await svc.http.expect(200, 'GET', path)).text, path).to.not.include(IN_CONFIG);
+  });
+
+  it('of config.toml have a sandbox where the file says so, and else none', async () => {
+    const isSandboxed = async (name: string) => (await svc.http.expect(200, 'GET', `/api/mcp/servers/${name}`)).body.sandboxed;
+    expect([await isSandboxed('free'), await isSandboxed('bounded')]).to.deep.equal([false, true]);
   });
 
   it('wait for the value of a header that is missing', async () => {

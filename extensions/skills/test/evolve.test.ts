@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
+import { expectWellMade, useBrowser } from '@svc/test/page/browser';
 import { expect } from 'chai';
 
 const KEYS = { owner: 'evolve-root-key', alice: 'evolve-alice-key' };
@@ -10,6 +11,7 @@ const ALICE = `[[users]]\nname = "alice"\nrole = "user"\napi_key_hash = "sha256:
 
 describe('changes of skills', function () {
   this.timeout(60_000);
+  const chromium = useBrowser();
   let world: ModelKernel;
   let owner: TestHttp;
   let alice: TestHttp;
@@ -100,6 +102,25 @@ describe('changes of skills', function () {
     expect(after).to.deep.include({ prompt_context: 'Say ahoy.\nThen stop.', risk: 'warning' });
     expect(after.findings.map(({ rule }: { rule: string }) => rule)).to.deep.equal(['written_by_agent']);
     expect((await owner.post(`/api/skills/pending/${candidate.id}/approve`)).body.code).to.equal('skills_proposal_not_found');
+  });
+
+  it('E3 are approved on the page, which shows the lines that change', async () => {
+    await ask('skill_evolve_patch', { skill: 'greeting', old_string: 'Then ahoy again.', new_string: 'Then stop.', changelog: 'It ends.' });
+    const { page, mistakes } = await chromium.open(`${world.kernel.url}/`);
+    await page.getByLabel('API key').fill(KEYS.owner);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.getByRole('navigation', { name: 'Navigation' }).waitFor();
+    // Until then nobody was logged in.
+    mistakes.length = 0;
+    await page.goto(`${world.kernel.url}/#/skill-proposals`);
+    const row = page.getByRole('row', { name: /greeting/ });
+    await row.locator('.diff-line.removed', { hasText: 'Then ahoy again.' }).waitFor();
+    await row.locator('.diff-line.added', { hasText: 'Then stop.' }).waitFor();
+    await expectWellMade(page, 'proposals for skills');
+    await page.getByRole('button', { name: 'Approve: greeting' }).click();
+    await row.waitFor({ state: 'detached' });
+    expect((await get()).prompt_context).to.equal('Say ahoy.\nThen stop.');
+    expect(mistakes).to.deep.equal([]);
   });
 
   it('E2 are refused where the skill has changed since, and leave with their decision', async () => {

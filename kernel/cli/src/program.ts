@@ -1,5 +1,5 @@
 /** Arguments that need a real parser: subcommands, options of a command, help. Loaded only then. */
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Help } from 'commander';
 import { createCli } from './cli.js';
 import type { Action } from './command.js';
 import { COMMANDS, type CommandEntry } from './command-table.js';
@@ -90,14 +90,27 @@ const run = async (
   }
 };
 
-/** `svc tasks` and `svc tasks --status failed` list: a group alone, with a list that needs no argument. */
+/** What a group alone does, the first that it has and that needs no argument. */
+const USUAL = ['list', 'status', 'show', 'total'];
+
+/** `svc tasks` and `svc tasks --status failed` list. */
 const listed = (program: Command, argv: readonly string[]): readonly string[] => {
   const word = commandName(argv);
   const at = word === undefined ? -1 : argv.indexOf(word);
   const next = argv[at + 1];
   if (at < 0 || (next !== undefined && !next.startsWith('-')) || argv.some((one) => one === '--help' || one === '-h')) return argv;
-  const list = program.commands.find((one) => one.name() === word)?.commands.find((one) => one.name() === 'list');
-  return list === undefined || list.registeredArguments.some(({ required }) => required) ? argv : [...argv.slice(0, at + 1), 'list', ...argv.slice(at + 1)];
+  const members = program.commands.find((one) => one.name() === word)?.commands ?? [];
+  const usual = USUAL.find((name) => members.some((one) => one.name() === name && !one.registeredArguments.some(({ required }) => required)));
+  return usual === undefined ? argv : [...argv.slice(0, at + 1), usual, ...argv.slice(at + 1)];
+};
+
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`;
+
+/** Every summary begins in the same way, whoever wrote it. */
+const inSentences: Partial<Help> = {
+  commandDescription: (command) => sentence(Help.prototype.commandDescription(command)),
+  subcommandDescription: (command) => sentence(Help.prototype.subcommandDescription(command)),
+  optionDescription: (option) => sentence(Help.prototype.optionDescription(option)),
 };
 
 const createProgram = (): Command =>
@@ -111,7 +124,7 @@ const createProgram = (): Command =>
     .option('--no-color', 'no colours (NO_COLOR works too)')
     .option('--home <dir>', "the daemon's home folder (default: SVC_HOME, then ~/.svc)")
     .option('--port <number>', "the daemon's port (default: SVC_PORT, then the running daemon's)")
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, ...inSentences })
     // Usage errors are printed by main.ts, in one form with all others.
     .configureOutput({ outputError: () => undefined })
     .exitOverride();

@@ -99,7 +99,7 @@ describe('svc', function () {
     const wrong: ReadonlyArray<readonly [string[], string]> = [
       [['sttaus'], 'svc status'],
       [['status', '--jsn'], '--json'],
-      [['storage'], 'Usage: svc storage'],
+      [['checkpoints'], 'Usage: svc checkpoints'],
       [['agent', 'lst'], 'svc agent list'],
       [['message', 'assistant'], 'text'],
       [['logs', '--lines', 'many'], '--lines is "many"'],

@@ -1,5 +1,5 @@
 /** Requests: listed, made by hand, and decided. */
-import { type Actor, anyOfFields, type Clock, type ExtensionContext, isSvcError, NOT_BLANK, OneOf, reply, type RouteDecl, routeGroup, TextOf, Type, Uuid } from '@svc/api';
+import { type Actor, anyOfFields, type Clock, type ExtensionContext, Field, isSvcError, NOT_BLANK, OneOf, reply, type RouteDecl, routeGroup, TextOf, Type, Uuid } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { ApprovalRequested, type RequestRow } from '../contract.js';
 import { approvalErrors } from '../errors.js';
@@ -58,7 +58,7 @@ const listRoute = (deps: RouteDeps): RouteDecl =>
       limit: Limit,
       offset: Offset,
       status: Type.Optional(OneOf(['pending', 'approved', 'rejected', 'expired', 'skipped'])),
-      agent_id: Type.Optional(Uuid),
+      agent_id: Type.Optional(Field.reference('agents', { description: 'Of this agent alone' })),
       run_id: Type.Optional(Uuid),
     }),
     responses: {
@@ -156,7 +156,12 @@ const auditRoute = (deps: RouteDeps): RouteDecl =>
     summary: 'List decisions about approval requests',
     description: 'Newest first, as long as `[approval] audit_retention_days` says.',
     cost: 5,
-    query: Type.Object({ limit: Limit, offset: Offset, agent_id: Type.Optional(Uuid), tool_name: Type.Optional(Type.String({ maxLength: 200 })) }),
+    query: Type.Object({
+      limit: Limit,
+      offset: Offset,
+      agent_id: Type.Optional(Field.reference('agents', { description: 'Of this agent alone' })),
+      tool_name: Type.Optional(Type.String({ maxLength: 200 })),
+    }),
     responses: {
       200: Type.Object({
         items: Type.Array(

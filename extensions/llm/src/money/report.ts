@@ -12,6 +12,7 @@ export interface Asked {
   readonly since: string;
   readonly by?: 'model' | 'agent' | TimelineInterval;
   readonly agentId?: string;
+  readonly model?: { readonly provider: string; readonly model: string };
 }
 
 /** Groups of a report at most: the rest are those that cost least. */
@@ -43,14 +44,19 @@ interface Row {
 
 export const reportOf = (db: Db) => {
   const sums = `SUM(input_tokens) AS input, SUM(output_tokens) AS output, SUM(cost_micros) AS cost, COUNT(*) AS requests, SUM(estimated) AS estimates FROM ${db.table('usage')}`;
-  return async (actor: Actor, { since, by, agentId }: Asked): Promise<UsageGroup[]> => {
-    const [where, args]: readonly [string, readonly Scalar[]] = agentId === undefined ? ['at >= ?', [since]] : ['at >= ? AND agent_id = ?', [since, agentId]];
+  return async (actor: Actor, { since, by, ...only }: Asked): Promise<UsageGroup[]> => {
+    const { where, args } = whereOf(since, only);
     const reader = db.as(actor);
     if (by === undefined) return (await reader.read<Row>(`SELECT ${sums} WHERE ${where}`, args)).map(groupOf);
     const { columns, named, order } = groupsBy(by);
     return (await reader.read<Row>(`SELECT ${named}, ${sums} WHERE ${where} GROUP BY ${columns} ORDER BY ${order} LIMIT ?`, [...args, MAX_GROUPS])).map(groupOf);
   };
 };
+
+const whereOf = (since: string, { agentId, model }: Pick<Asked, 'agentId' | 'model'>): { readonly where: string; readonly args: readonly Scalar[] } => ({
+  where: ['at >= ?', ...(agentId === undefined ? [] : ['agent_id = ?']), ...(model === undefined ? [] : ['provider = ?', 'model = ?'])].join(' AND '),
+  args: [since, ...(agentId === undefined ? [] : [agentId]), ...(model === undefined ? [] : [model.provider, model.model])],
+});
 
 /** PostgreSQL gives sums as text. */
 const groupOf = ({ provider, model, agent_id, start, input, output, cost, requests, estimates }: Row): UsageGroup => ({

@@ -113,7 +113,7 @@ export const SkillProposals = defineResource({
     },
   },
   list: { as: ['candidates'], sort: ['captured_at', 'skill'], order: 'desc' },
-  columns: [{ field: 'skill', below: 'changelog' }, { field: 'kind' }, { field: 'captured_at', format: 'ago' }, { field: 'diff' }],
+  columns: [{ field: 'skill', below: 'changelog' }, { field: 'kind' }, { field: 'captured_at', format: 'ago' }, { field: 'diff', format: 'diff' }],
   verbs: { list: 'proposals' },
   actions: {
     approve: {

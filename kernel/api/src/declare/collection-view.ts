@@ -17,8 +17,8 @@ export interface ViewColumn {
   readonly field: string;
   /** Default: the field's words. */
   readonly title?: ViewWords;
-  /** Default `text`. `badge`: a word of a closed set, such as a status. */
-  readonly format?: 'text' | 'ago' | 'date' | 'bytes' | 'number' | 'percent' | 'usd' | 'badge' | 'yes' | 'code' | 'duration' | 'reference';
+  /** Default `text`. `badge`: a word of a closed set, such as a status. `diff`: a unified diff, line by line. */
+  readonly format?: 'text' | 'ago' | 'date' | 'bytes' | 'number' | 'percent' | 'usd' | 'badge' | 'yes' | 'code' | 'diff' | 'duration' | 'reference';
   /** For `reference`: of what; its name is shown. */
   readonly of?: string;
   /** For `duration`: what one is. */

@@ -13,6 +13,8 @@ export interface CommandColumn {
   readonly unit?: string;
   /** Shown where there is no value: `no limit`. */
   readonly none?: string;
+  /** Shown for 0: `no limit`. */
+  readonly zero?: string;
   /** May be cut with `…` in a narrow terminal. Ids and names that a person must copy may not. */
   readonly shrinks?: boolean;
   /** Is left out in a narrow terminal. */
@@ -22,8 +24,8 @@ export interface CommandColumn {
 export type CommandOutput =
   /** `rows`: the field of the answer with the list; omit it if the answer is the list. `empty`: the text for an empty list. */
   | { readonly kind: 'table'; readonly rows?: string; readonly columns: readonly CommandColumn[]; readonly empty: string }
-  /** Each field of the answer on a line of its own, or those named here. */
-  | { readonly kind: 'record'; readonly fields?: readonly string[] }
+  /** Each field of the answer on a line of its own, or those named here; a column has a format, too. */
+  | { readonly kind: 'record'; readonly fields?: ReadonlyArray<string | CommandColumn> }
   /** One line; `{id}` is replaced with a field of the answer, or an argument. */
   | { readonly kind: 'line'; readonly text: string };
 

@@ -74,11 +74,14 @@ const fillTable = (schema: JsonSchema, value: Tree): Tree => {
   for (const [key, part] of Object.entries(schema.properties ?? {})) {
     if (out[key] !== undefined) continue;
     const filled = withDefaults(part, undefined);
-    // An optional table of which a required member has no default stays away as a whole.
-    if (filled !== undefined && (!isTable(filled) || (part.required ?? []).every((name) => filled[name] !== undefined))) out[key] = filled;
+    if (filled !== undefined && (!isTable(filled) || isWhole(part, filled, schema.required?.includes(key) ?? false))) out[key] = filled;
   }
   return out;
 };
+
+/** An optional table stays away as a whole where a required member has no default, and where nothing would stand in it. */
+const isWhole = (part: JsonSchema, filled: Tree, isRequired: boolean): boolean =>
+  (part.required ?? []).every((name) => filled[name] !== undefined) && (isRequired || part.default !== undefined || Object.keys(filled).length > 0);
 
 /** The schema of one member of a table or list. */
 export const schemaOf = (schema: JsonSchema, key: string): JsonSchema | undefined => {

@@ -41,7 +41,7 @@ const describe = ({ schema, isRequired, from }: CommandInput): string => {
     ...(choices === undefined ? [] : [choices.join(', ')]),
     ...kindHint(schema),
     ...(isRequired && from !== 'path' ? ['required'] : []),
-    ...(usual === undefined || typeof usual === 'object' ? [] : [`default: ${String(usual)}`]),
+    ...(usual === undefined || usual === '' || typeof usual === 'object' ? [] : [`default: ${String(usual)}`]),
   ];
   const text = printable(typeof description === 'string' ? description : '');
   return more.length === 0 ? text : `${text}${text === '' ? '' : ' '}(${more.join('; ')})`;

@@ -25,12 +25,14 @@ const plain = (value: unknown): string => {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 };
 
-const recordOf = (answer: unknown, fields: readonly string[] | undefined): Array<[string, string]> => {
-  const names = fields ?? (isTable(answer) ? Object.keys(answer) : []);
+const recordOf = (answer: unknown, fields: ReadonlyArray<string | CommandColumn> | undefined): Array<[string, string]> => {
+  const now = Date.now();
   // What is not there needs no line, and a text of several lines keeps them.
-  return names.flatMap((name): Array<[string, string]> => {
-    const lines = printable(plain(at(answer, name))).split('\n');
-    return lines.every((line) => line === '') ? [] : lines.map((line, index) => [index === 0 ? name.replaceAll('_', ' ') : '', line]);
+  return (fields ?? (isTable(answer) ? Object.keys(answer) : [])).flatMap((one): Array<[string, string]> => {
+    const { field, title = field.replaceAll('_', ' ') } = typeof one === 'string' ? { field: one } : one;
+    const text = typeof one === 'string' ? plain(at(answer, field)) : cellOf(at(answer, field), one, now);
+    const lines = printable(text).split('\n');
+    return lines.every((line) => line === '') ? [] : lines.map((line, index) => [index === 0 ? title : '', line]);
   });
 };
 
@@ -54,7 +56,8 @@ const headOf = (field: string): string => (field.split('.').at(-1) ?? field).rep
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, min: 60, h: 3_600, d: 86_400 };
 
-const cellOf = (value: unknown, { format, none = '', unit = 's' }: CommandColumn, now: number): string => {
+const cellOf = (value: unknown, { format, none = '', unit = 's', zero }: CommandColumn, now: number): string => {
+  if (value === 0 && zero !== undefined) return zero;
   if (value === undefined || value === null) return none;
   if (format === 'percent' && typeof value === 'number') return `${value} %`;
   if (format === 'yes' && typeof value === 'boolean') return value ? 'yes' : 'no';

@@ -38,6 +38,19 @@ describe('svc agent with the real daemon', function () {
   const edit = (name: string, script: string, ...more: string[]): Promise<Ran> => bench.run(['agent', 'edit', name, ...more], { env: editor(script) });
   const toml = async (name: string): Promise<string> => (await agent('show', name, '--toml')).stdout;
 
+  it('is named in other areas by its name, and what they list by its name or the beginning of its id', async () => {
+    const goals = (...args: string[]): Promise<Ran> => bench.run(['goals', ...args]);
+    const { goal_id: id = '', id: same = id } = JSON.parse((await goals('create', 'Finish it', '--agent-id', 'assistant', '--due-at', 'tomorrow 9:00', '--json')).stdout) as Record<string, string>;
+    for (const name of ['Finish it', same, same.slice(0, 13)]) expect((await goals('get', name)).stdout, name).to.match(/title +Finish it/);
+    const unknown = await goals('get', 'Begin it');
+    expect([unknown.code, unknown.stderr.includes('ID: there is none called "Begin it"')], unknown.stderr).to.deep.equal([2, true]);
+    await goals('create', 'Finish it');
+    expect((await goals('delete', 'Finish it', '--yes')).stderr)
+      .to.include('ID: 2 are called "Finish it"')
+      .and.include(same);
+    expect((await bench.run(['budget'])).stdout).to.match(/limit of a day +no limit\n +spent today +\$0\.00/);
+  });
+
   describe('new', () => {
     it('makes none of a path that was meant as a manifest, and says which command takes one', async () => {
       for (const given of [file('new.toml', BARE), 'not-there.toml']) {

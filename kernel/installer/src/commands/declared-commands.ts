@@ -1,5 +1,5 @@
 /** Holds the declared commands of an extension to its routes: what a command names must be there before anybody types it. */
-import { type CommandDecl, type CommandWordDecl, isTable } from '@svc/api';
+import { type CommandColumn, type CommandDecl, type CommandWordDecl, isTable } from '@svc/api';
 import { inputsOf } from './resolved-command.js';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -83,11 +83,13 @@ const faultOfOutput = ({ output }: CommandDecl, route: Json): string | undefined
     return unknown === undefined ? undefined : missing(unknown);
   }
   if (output.kind === 'record') {
-    const unknown = (output.fields ?? []).find((name) => !mayHave(answer, name));
+    const fields = (output.fields ?? []).map((field) => (typeof field === 'string' ? { field } : field));
+    if (fields.some((one) => !isKnownColumn(one))) return 'has a field without a name, or with an unknown format';
+    const unknown = fields.map(({ field }) => field).find((name) => !mayHave(answer, name));
     return unknown === undefined ? undefined : missing(unknown);
   }
   if (!Array.isArray(output.columns) || output.columns.length === 0 || !isText(output.empty)) return 'has a table without columns, or without a text for no row';
-  if (output.columns.some(({ field, format }) => !isText(field) || !FORMATS.includes(format))) return 'has a column without a field, or with an unknown format';
+  if (output.columns.some((column) => !isKnownColumn(column))) return 'has a column without a field, or with an unknown format';
   if (output.rows !== undefined && !mayHave(answer, output.rows)) return missing(output.rows);
   const rows = output.rows === undefined ? answer : schemaAt(answer, output.rows);
   if (isTable(rows) && 'type' in rows && rows.type !== 'array') return `prints the rows of "${output.rows ?? 'its answer'}", which is not a list`;
@@ -95,6 +97,8 @@ const faultOfOutput = ({ output }: CommandDecl, route: Json): string | undefined
   const unknown = output.columns.find(({ field }) => !mayHave(row, field));
   return unknown === undefined ? undefined : missing(unknown.field);
 };
+
+const isKnownColumn = ({ field, format }: CommandColumn): boolean => isText(field) && FORMATS.includes(format);
 
 export const placeholdersOf = (text: string): string[] => [...text.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name);
 

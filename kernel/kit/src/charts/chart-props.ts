@@ -6,7 +6,8 @@ export interface ChartSeries {
   /** One for each start; null where nothing is known. */
   readonly values: ReadonlyArray<number | null>;
   readonly tone: ChartTone;
-  readonly kind: 'bars' | 'line';
+  /** Those of kind stack stand on each other, the last one at the bottom. */
+  readonly kind: 'bars' | 'line' | 'stack';
   /** What the legend says while no interval is pointed at. */
   readonly total: string;
 }

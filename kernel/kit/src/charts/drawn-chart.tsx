@@ -21,7 +21,7 @@ const bars = UPlot.paths.bars?.({ size: [0.8, 32], align: 1 });
 const seriesOf = ({ label, tone, kind }: ChartSeries): UPlot.Series => {
   const colour = colourOf(tone);
   const common = { label, stroke: colour, points: { show: false } };
-  if (kind === 'bars' && bars) return { ...common, fill: colour, width: 0, paths: bars };
+  if (kind !== 'line' && bars) return { ...common, fill: colour, width: 0, paths: bars };
   return { ...common, width: 1.5, spanGaps: true, points: { show: true, size: 4, fill: colour } };
 };
 
@@ -53,7 +53,14 @@ const optionsOf = ({ series, format, intervalSeconds, width, onPoint }: Drawing)
   hooks: { setCursor: [({ cursor: { idx } }) => onPoint(idx ?? undefined)] },
 });
 
-const dataOf = ({ starts, series }: Pick<ChartProps, 'starts' | 'series'>): UPlot.AlignedData => [starts.map((start) => Date.parse(start) / 1_000), ...series.map(({ values }) => [...values])];
+const dataOf = ({ starts, series }: Pick<ChartProps, 'starts' | 'series'>): UPlot.AlignedData => [starts.map((start) => Date.parse(start) / 1_000), ...series.map(heightsOf)];
+
+/** The bar of a stack reaches as high as all below it and its own value; those after it are drawn over it. */
+const heightsOf = ({ kind, values }: ChartSeries, at: number, all: readonly ChartSeries[]): Array<number | null> => {
+  if (kind !== 'stack') return [...values];
+  const below = all.slice(at + 1).filter((other) => other.kind === 'stack');
+  return values.map((value, index) => below.reduce((sum, other) => sum + (other.values[index] ?? 0), value ?? 0));
+};
 
 /** Draws anew where the look changes, and only puts in what is new where the numbers do. */
 const usePlot = (place: RefObject<HTMLDivElement | null>, props: ChartProps, onPoint: Drawing['onPoint']): void => {
@@ -110,7 +117,7 @@ const columnsOf = ({ series, format, intervalSeconds }: ChartProps): ReadonlyArr
 
 /** Intervals in which something happened, the newest first. A line beside bars, such as a limit, is there in each of them. */
 const rowsOf = ({ starts, series }: ChartProps): Row[] => {
-  const bars = series.filter(({ kind }) => kind === 'bars');
+  const bars = series.filter(({ kind }) => kind !== 'line');
   const counted = bars.length > 0 ? bars : series;
   return starts
     .map((start, index) => ({ start, index }))

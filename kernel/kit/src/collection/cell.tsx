@@ -49,8 +49,27 @@ const numberCell = (format: ViewColumn['format'], value: number): ComponentChild
 const textCell = ({ field, format, tones }: ViewColumn, text: string, words: FormWords | undefined): ComponentChildren => {
   if (format === 'ago' || format === 'date') return <time dateTime={text}>{format === 'ago' ? ago(text) : dateTime(text)}</time>;
   if (format === 'badge') return <Badge tone={tones?.[text] ?? 'quiet'}>{valueLabel(field, text, words)}</Badge>;
+  if (format === 'diff') return <UnifiedDiff text={text} />;
   return format === 'code' ? <code>{text}</code> : text;
 };
+
+const LINE_KINDS: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '@': 'folded' };
+
+/** Without the lines that name files. */
+const UnifiedDiff = ({ text }: { text: string }) => (
+  <div class="diff">
+    {text
+      .slice(Math.max(0, text.indexOf('@@')))
+      .trimEnd()
+      .split('\n')
+      .map((line, index) => (
+        <div key={index} class={`diff-line ${LINE_KINDS[line[0] ?? ''] ?? 'same'}`}>
+          <span class="diff-sign">{line[0] === '@' ? '⋯' : line[0]}</span>
+          <span>{line[0] === '@' ? '' : line.slice(1)}</span>
+        </div>
+      ))}
+  </div>
+);
 
 const Reference = ({ source, id }: { source: ReferenceSource | undefined; id: string }) => (source === undefined ? <code title={id}>{shortId(id)}</code> : <NamedCell source={source} id={id} />);
 
