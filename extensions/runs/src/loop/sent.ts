@@ -1,4 +1,5 @@
 /** What the newest model call of each agent was sent beside its conversation. It is counted when somebody asks: a message pays nothing for it. */
+import { tokensOfChars } from '@svc/api';
 import type { ToolSchema } from '@svc/ext-llm/contract';
 
 export interface Sent {
@@ -8,8 +9,6 @@ export interface Sent {
 }
 
 const MAX_AGENTS = 200;
-const CHARS_PER_TOKEN = 4;
-const tokens = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN);
 
 export const createSent = (): Sent => {
   const newest = new Map<string, { readonly chars: number; readonly tools: readonly ToolSchema[] }>();
@@ -25,7 +24,7 @@ export const createSent = (): Sent => {
     },
     of: (agentId) => {
       const found = newest.get(agentId);
-      return found && { instructionTokens: tokens(found.chars), toolTokens: found.tools.length === 0 ? 0 : tokens(JSON.stringify(found.tools).length), tools: found.tools.length };
+      return found && { instructionTokens: tokensOfChars(found.chars), toolTokens: found.tools.length === 0 ? 0 : tokensOfChars(JSON.stringify(found.tools).length), tools: found.tools.length };
     },
   };
 };
