@@ -16,6 +16,10 @@ export interface CountedDaemon {
   send(method: string, path: string, body?: object): Promise<Record<string, unknown>>;
   /** What most of many such requests cost. */
   costsOf<K extends keyof Counts>(request: () => Promise<unknown>, names: readonly K[]): Promise<Record<K, number | undefined>>;
+  /** Bytes that it has handed to the system to write since its start: the database with its checkpoints, logs, answers. Linux alone counts them. */
+  written(): number;
+  /** Pages that stand in the -wal: each commit adds those that it changed, whole. Fewer than before after a checkpoint. */
+  walPages(): number;
   stop(): Promise<void>;
 }
 
@@ -72,6 +76,8 @@ export const startCounted = async (apiKey = ''): Promise<CountedDaemon> => {
       const pairs = names.map((name) => [name, mostFrequent(each.map((one) => one[name]))] as const);
       return Object.fromEntries(pairs) as Record<(typeof names)[number], number | undefined>; // one for each name
     },
+    written: () => Number(/^wchar: (\d+)$/m.exec(readFileSync(`/proc/${String(daemon.pid)}/io`, 'utf8'))?.[1]),
+    walPages: () => readFileSync(join(home, 'data/svc.db-shm')).readUInt32LE(16),
     stop: async () => {
       for (const child of [daemon, provider]) {
         child.kill('SIGTERM');

@@ -1,5 +1,5 @@
 /** What channels stores, and what it offers to others: sending a message to a chat. */
-import { Actor, defineCapability, defineEvent, defineService, defineTable, defineWork, method, OneOf, type Plain, type RowOf, type Service, ToolFile, Type } from '@svc/api';
+import { Actor, defineCapability, defineEvent, defineService, defineTable, defineWork, method, Nullable, OneOf, type Plain, type RowOf, type Service, ToolFile, Type } from '@svc/api';
 
 const text = { kind: 'text', notNull: true } as const;
 const maybe = { kind: 'text' } as const;
@@ -83,6 +83,15 @@ export const DeliveryRows = defineTable('deliveries', '1.0.0', {
 });
 export type DeliveryRow = RowOf<typeof DeliveryRows>;
 
+/** Where an agent was last written to, by the people whose rows it then works with; apart for those who are linked to a person. */
+export const LastChatRows = defineTable('last_chats', '1.0.0', {
+  columns: { id: { kind: 'text', primaryKey: true }, owner_id: text, agent_id: text, is_person: count, channel: text, chat: text, thread: maybe, at: text },
+  owner: 'owner_id',
+  agent: 'agent_id',
+  indexes: [['agent_id']],
+});
+export type LastChatRow = RowOf<typeof LastChatRows>;
+
 /** A message that came: from its acceptance to its answer. */
 export const ChannelMessage = defineWork('channel-message', '1.0.0', { input: Type.Object({ deliveryId: Type.String() }), result: Type.Undefined() });
 /** A message on its way to a chat. */
@@ -91,12 +100,16 @@ export const ChannelDelivery = defineWork('channel-delivery', '1.0.0', { input: 
 export const ChannelsSend = defineCapability('channels_send', '1.0.0', { description: 'Send messages to these channels', grant: 'names' });
 
 /** A channel was configured, removed, or is in another state. */
-export const ChannelChanged = defineEvent('channels.changed', '1.0.0', Type.Object({ name: Type.String(), change: OneOf(['configured', 'removed', 'state', 'message', 'senders', 'bindings']) }), {
-  what: 'channels',
-  permission: 'channels.read',
-  id: 'name',
-  state: 'change',
-});
+export const ChannelChanged = defineEvent(
+  'channels.changed',
+  '1.1.0',
+  Type.Object({
+    name: Type.String(),
+    change: OneOf(['configured', 'removed', 'state', 'message', 'senders', 'bindings']),
+    deliveryId: Type.Optional(Type.String({ description: 'Of a message on its way out that has ended' })),
+  }),
+  { what: 'channels', permission: 'channels.read', id: 'name', state: 'change' },
+);
 
 export const Outgoing = Type.Object({
   channel: Type.String(),
@@ -104,16 +117,34 @@ export const Outgoing = Type.Object({
   thread: Type.Optional(Type.String()),
   message: Type.String(),
   file: Type.Optional({ ...ToolFile, description: 'An upload that is sent in place of the message, where the platform takes files' }),
+  subject: Type.Optional(Type.String({ description: 'Of a mail' })),
   agentId: Type.Optional(Type.String()),
   key: Type.String({ description: 'The same key is the same message' }),
 });
 export type Outgoing = Plain<typeof Outgoing>;
 
-export const Channels = defineService('channels', '1.2.0', {
+/** A place to write to. */
+export const Chat = Type.Object({ channel: Type.String(), chat: Type.String(), thread: Type.Optional(Type.String()) });
+export type Chat = Plain<typeof Chat>;
+
+export const Channels = defineService('channels', '1.3.0', {
   /** Those that have an adapter, configured or not. */
   names: method([], Type.Array(Type.String()), { what: 'reads which channels there are' }),
   /** Durable when this resolves; the answer is the id of the delivery. Throws `channels_not_found`, `channels_not_configured`, `channels_no_recipient`. */
   send: method([Actor, Outgoing], Type.String(), { what: 'sends messages to the channels that are configured', changes: true }),
+  /** Whether `send` would know where to: answers the chat. Throws what `send` throws. */
+  reach: method([Type.Object({ channel: Type.String(), chat: Type.Optional(Type.String()) })], Chat, { what: 'reads which channels are configured' }),
+  /**
+   * Where the actor last wrote to this agent: as a linked person, else as a guest whose messages belong to the actor. With a session, the chat of that
+   * conversation. Undefined where there is none.
+   */
+  lastChat: method([Actor, Type.Object({ agentId: Type.String(), sessionId: Type.Optional(Type.String()) })], Type.Union([Chat, Type.Undefined()]), {
+    what: 'reads where your agents were written to',
+  }),
+  /** How a message on its way is. Undefined where it was deleted. `channels.changed` names it at its end. */
+  standing: method([Actor, Type.String({ description: 'Id of the delivery' })], Type.Union([Type.Object({ status: OneOf(DELIVERY_STATES), reason: Nullable(Type.String()) }), Type.Undefined()]), {
+    what: 'reads what became of messages to your channels',
+  }),
   /**
    * What was asked for in a chat and came after its answer, such as a video: to the chat whose message began all this. Undefined where none did. One file
    * goes there once.

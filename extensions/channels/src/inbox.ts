@@ -18,7 +18,7 @@ import { type Account, textField } from './account.js';
 import type { Accounts } from './accounts.js';
 import type { Adapter, Changed, Incoming } from './adapters/adapter.js';
 import type { Bindings } from './bindings.js';
-import { ChannelChanged, ChannelMessage, type ChatRow, type DeliveryRow, type DeliveryState } from './contract.js';
+import { ChannelChanged, ChannelMessage, type ChatRow, type DeliveryRow, type DeliveryState, type LastChatRow } from './contract.js';
 import { uuidV5 } from './ids.js';
 import { type Links, nameOfPerson } from './links.js';
 import type { Outbox } from './outbox.js';
@@ -323,7 +323,10 @@ const ask = async (deps: InboxDeps, { run, row, agent, chat, person }: Asking): 
   try {
     const { runId } = await deps.runs.submit(actor, draft);
     const asked = { ...owned, run_id: runId, agent_id: agent.id, session_id: sessionId };
-    await deps.db.commit([deps.db.update('deliveries', ['id'], [{ id: row.id, owner_id: owned.owner_id, run_id: runId, agent_id: agent.id, session_id: sessionId }])]);
+    await deps.db.commit([
+      deps.db.update('deliveries', ['id'], [{ id: row.id, owner_id: owned.owner_id, run_id: runId, agent_id: agent.id, session_id: sessionId }]),
+      deps.db.upsert('last_chats', ['id'], [lastChatOf(owned, agent, person !== undefined, deps.clock.iso())]),
+    ]);
     return asked;
   } catch (error) {
     if (!person || !isSvcError(error) || !error.code.startsWith('command_')) throw error;
@@ -331,6 +334,11 @@ const ask = async (deps: InboxDeps, { run, row, agent, chat, person }: Asking): 
     return undefined;
   }
 };
+
+/** For what is sent later to "the last chat". */
+const lastChatOf = ({ owner_id, channel, chat, thread }: DeliveryRow, { id: agentId }: Agent, isPerson: boolean, at: string): LastChatRow => ({
+  ...{ id: uuidV5('last', agentId, owner_id, String(isPerson)), owner_id, agent_id: agentId, is_person: Number(isPerson), channel, chat, thread, at },
+});
 
 const begin = async ({ db, sessions }: InboxDeps, actor: Parameters<SessionsService['create']>[0], agent: Agent, id: string, row: DeliveryRow): Promise<void> => {
   const { writes } = await sessions.create(actor, agent.id, { id, label: `${row.channel}: ${row.sender_name ?? row.sender ?? row.chat}`.slice(0, 100) });

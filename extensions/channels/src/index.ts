@@ -5,8 +5,8 @@ import { Auth } from '@svc/ext-auth/contract';
 import { NoticesServed } from '@svc/ext-notices/contract';
 import { createRunEnds, RunEnded, Runs, Uploads } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
-import { channelTables } from '../migrations/0001_init.js';
-import { linkColumns } from '../migrations/0002_links.js';
+import { channelTables } from '../migrations/0001_tables.js';
+import { lastChats } from '../migrations/0003_last-chats.js';
 import { createAccounts } from './accounts.js';
 import { ADAPTERS } from './adapters/adapters.js';
 import { createBindings } from './bindings.js';
@@ -24,6 +24,7 @@ import { assertConfigured, createOutbox } from './outbox.js';
 import { askInChat } from './questions.js';
 import { bindingRoutes } from './routes/bindings.js';
 import { channelRoutes } from './routes/channels.js';
+import { createReach } from './reach.js';
 import { createChannelRows } from './rows.js';
 import { createSenders } from './senders.js';
 import { slashCommands } from './slash-commands.js';
@@ -52,8 +53,8 @@ const shownSender = ({ id, channel, sender, name, state, created_at, allowed_at,
 
 export default defineExtension({
   contract,
-  tables: [contract.AccountRows, contract.ConnectionRows, contract.ChatRows, contract.SenderRows, contract.BindingRows, contract.DeliveryRows],
-  migrations: [channelTables, linkColumns],
+  tables: [contract.AccountRows, contract.ConnectionRows, contract.ChatRows, contract.SenderRows, contract.BindingRows, contract.DeliveryRows, contract.LastChatRows],
+  migrations: [channelTables, lastChats],
   capabilities: [contract.ChannelsSend],
   config: [ChannelsSection, SidecarSetting],
   resources: [Senders, Deliveries],
@@ -117,6 +118,7 @@ export default defineExtension({
       },
     });
     ctx.services.provide(contract.Channels, {
+      ...createReach({ db, accounts }),
       deliverLate: (late) => inbox.deliverLate(late),
       names: async () => [...new Set([...ADAPTERS.keys(), ...(await accounts.all()).map(({ name }) => name)])].filter((name) => name !== 'sidecar'),
       send: async (actor, message) => {

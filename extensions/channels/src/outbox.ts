@@ -94,7 +94,7 @@ export const createOutbox = (deps: OutboxDeps): Outbox => {
     else worker.poke();
   };
   return {
-    send: async (ownerId, { channel, chat, thread, message, file, agentId, key, facts = {}, runId, sessionId }) => {
+    send: async (ownerId, { channel, chat, thread, message, subject, file, agentId, key, facts = {}, runId, sessionId }) => {
       const row: DeliveryRow = {
         ...{ id: outgoingId(key), owner_id: ownerId, direction: 'outbound', channel, chat, thread: thread ?? null, sender: null, sender_name: null },
         ...{
@@ -102,7 +102,7 @@ export const createOutbox = (deps: OutboxDeps): Outbox => {
           session_id: sessionId ?? null,
           run_id: runId ?? null,
           message: message.slice(0, MAX_TEXT),
-          facts: JSON.stringify({ ...facts, ...(file ? { [FILE]: file } : {}) } satisfies Facts),
+          facts: JSON.stringify({ ...facts, ...(subject === undefined ? {} : { subject }), ...(file ? { [FILE]: file } : {}) } satisfies Facts),
         },
         ...{ status: 'queued', attempts: 0, reason: null, platform_id: null, created_at: deps.clock.iso(), ended_at: null },
       };
@@ -219,7 +219,7 @@ const end = (deps: OutboxDeps, run: LeasedRun, row: DeliveryRow, status: Deliver
         ['id'],
         [{ id: row.id, status, reason: reason?.slice(0, MAX_REASON) ?? null, attempts: row.attempts + 1, platform_id: row.platform_id, ended_at: deps.clock.iso() }],
       ),
-      deps.events.event(ChannelChanged, { name: row.channel, change: 'message' }),
+      deps.events.event(ChannelChanged, { name: row.channel, change: 'message', deliveryId: row.id }),
     ],
   });
 

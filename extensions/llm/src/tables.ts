@@ -1,7 +1,7 @@
 /** The tables of llm: what each model call used, and what the calls on their way may use. */
 import { defineTable } from '@svc/api';
 
-/** Money that an agent or a session spent stays on the books; only its owner's leaving takes it away. Its index by time is made in 0002_reservations. */
+/** Money that an agent or a session spent stays on the books; only its owner's leaving takes it away. Its index by time is made in 0001_tables. */
 export const UsageRows = defineTable('usage', '1.2.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
@@ -28,12 +28,12 @@ export const UsageRows = defineTable('usage', '1.2.0', {
     quantity: { kind: 'integer' },
   },
   owner: 'owner_id',
-  indexes: [['run_id'], ['agent_id', 'at'], ['owner_id', 'at'], ['agent_id', 'begun_by', 'at']],
+  indexes: [['run_id'], ['agent_id', 'at'], ['owner_id', 'at']],
 });
 
 /**
  * A call on its way: the most that it may use. It goes with the commit that adds what it used. Every message writes and
- * deletes one, and there are as many as calls: one index, of 0004_index, finds those of an agent and of its run.
+ * deletes one, and there are only as many as calls: no index but that of its key and of roots.
  */
 export const ReservationRows = defineTable('reservations', '1.2.0', {
   columns: {

@@ -1,6 +1,6 @@
 /** Tasks and lanes as the routes answer them. */
 import { Nullable, OneOf, type Plain, Type, Uuid } from '@svc/api';
-import type { QueueStanding, Task } from '@svc/ext-runs/contract';
+import { LANES, type QueueStanding, type Task } from '@svc/ext-runs/contract';
 import type { BoardRow } from './board/board-rows.js';
 
 /** Which states of a run each state of a task stands for. */
@@ -93,17 +93,23 @@ export const QueueStatus = Type.Object(
   {
     lanes: Type.Array(
       Type.Object({
-        lane: OneOf(['main', 'subagent'], { description: '`main`: tasks. `subagent`: runs that one agent began on another' }),
+        lane: OneOf(LANES, {
+          description:
+            '`cron` and `trigger`: what jobs, and what triggers, webhooks, tasks and goals began; more than their capacity waits, so that messages of people go first. `main`: tasks. `subagent`: runs that another run began',
+        }),
         active: Type.Integer({ description: 'Runs that a daemon works on' }),
         waiting: Type.Integer({ description: 'Runs that wait for somebody, such as for an approval. They take up no capacity' }),
-        capacity: Type.Integer({ description: 'Active runs of each daemon at most ([runs] max_active). The lanes share it' }),
+        capacity: Type.Integer({ description: 'Active runs of each daemon at most: [queue.concurrency], and for all lanes together [runs] max_active' }),
         depth: Type.Integer({ description: 'Queued runs' }),
         throughput: Throughput,
       }),
     ),
     depth: Type.Integer({ description: 'Queued runs of all lanes' }),
     throughput: Throughput,
-    config: Type.Object({ max_depth_per_agent: Count, max_depth_global: Count, task_ttl_secs: Count, max_active: Count }, { description: '0 means no limit. Set them under [queue] and [runs]' }),
+    config: Type.Object(
+      { max_depth_per_agent: Count, max_depth_global: Count, task_ttl_secs: Count, max_active: Count, concurrency: Type.Object({ cron_lane: Count, trigger_lane: Count }) },
+      { description: '0 means no limit. Set them under [queue] and [runs]' },
+    ),
   },
   { 'x-name': 'QueueStatus' },
 );
@@ -116,8 +122,14 @@ const throughputOf = (lanes: ReadonlyArray<{ readonly lastMinute: Ended }>): Pla
 };
 
 export const queueStatus = ({ lanes, capacity, limits }: QueueStanding): Plain<typeof QueueStatus> => ({
-  lanes: lanes.map((one) => ({ lane: one.lane, active: one.running, waiting: one.waiting, capacity, depth: one.queued, throughput: throughputOf([one]) })),
+  lanes: lanes.map((one) => ({ lane: one.lane, active: one.running, waiting: one.waiting, capacity: one.capacity, depth: one.queued, throughput: throughputOf([one]) })),
   depth: lanes.reduce((total, { queued }) => total + queued, 0),
   throughput: throughputOf(lanes),
-  config: { max_depth_per_agent: limits.perAgent, max_depth_global: limits.global, task_ttl_secs: limits.ttlSecs, max_active: capacity },
+  config: {
+    max_depth_per_agent: limits.perAgent,
+    max_depth_global: limits.global,
+    task_ttl_secs: limits.ttlSecs,
+    max_active: capacity,
+    concurrency: { cron_lane: limits.pools.cron, trigger_lane: limits.pools.trigger },
+  },
 });

@@ -108,7 +108,7 @@ const getQueue = ({ runs }: QueueDeps): RouteDecl =>
     path: '/api/queue/status',
     summary: 'Get depth, capacity and throughput of the queue',
     description:
-      'Counts the runs of all daemons on this database. A run is queued if its session has another run, or if all daemons are full. Owners and admins see the runs of all agents; others those of their own.',
+      'Counts the runs of all daemons on this database. A run is queued if its session has another run, if all daemons are full, or if their lane is. Owners and admins see the runs of all agents; others those of their own.',
     cost: 3,
     responses: { 200: QueueStatus },
     handler: async ({ actor }) => reply(200, queueStatus(await runs.queue(actor))),

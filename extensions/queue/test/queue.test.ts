@@ -92,10 +92,18 @@ describe('tasks and the queue', function () {
     expect((await list(`?status=completed&before=${page.next}`)).map(({ title }) => title)).to.deep.equal(['hello']);
     expect((await of(bob).get(`/api/tasks/list?before=${page.next}`)).status).to.equal(404);
     const { body: queue } = await of(alice).expect(200, 'GET', '/api/queue/status');
-    const [main, subagent] = queue.lanes;
+    const [main, cron, subagent, trigger] = queue.lanes;
+    expect([cron, trigger].map(({ lane, active, depth, capacity }) => [lane, active, depth, capacity])).to.deep.equal([
+      ['cron', 0, 0, 2],
+      ['trigger', 0, 0, 8],
+    ]);
     expect(main).to.deep.include({ lane: 'main', active: 1, waiting: 1, depth: 1, throughput: { completed_last_minute: 2, failed_last_minute: 1, cancelled_last_minute: 0 } });
     expect(subagent).to.deep.include({ lane: 'subagent', active: 0, waiting: 0, depth: 0, throughput: { completed_last_minute: 1, failed_last_minute: 0, cancelled_last_minute: 0 } });
-    expect([queue.depth, queue.throughput.completed_last_minute, queue.config]).to.deep.equal([1, 3, { max_depth_per_agent: 0, max_depth_global: 0, task_ttl_secs: 0, max_active: main.capacity }]);
+    expect([queue.depth, queue.throughput.completed_last_minute, queue.config]).to.deep.equal([
+      1,
+      3,
+      { max_depth_per_agent: 0, max_depth_global: 0, task_ttl_secs: 0, max_active: main.capacity, concurrency: { cron_lane: 2, trigger_lane: 8 } },
+    ]);
     expect((await of(bob).expect(200, 'GET', '/api/queue/status')).body.depth).to.equal(0);
   });
 
@@ -188,7 +196,7 @@ describe('tasks and the queue', function () {
 
   it('names the settings of [queue] that nothing enforces', async () => {
     for (const [key, value] of [
-      ['concurrency', { main_lane: 3 }],
+      ['concurrency.main_lane', 3],
       ['task_queue_retention_days', 7],
     ] as const) {
       const { status, body } = await of(owner).post('/api/config/set', { path: `queue.${key}`, value });

@@ -39,10 +39,28 @@ export type RunsConfig = Plain<typeof RunsConfig>;
 
 export const RunsSection = defineConfig('runs', RunsConfig);
 
+const lane = (most: number, description: string) => Type.Integer({ minimum: 1, maximum: 100_000, default: most, description });
+
 const QueueConfig = Type.Object(
   {
     max_depth_per_agent: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Maximum number of queued runs of one agent; more are refused with 429. 0 means no limit' }),
     max_depth_global: Type.Integer({ minimum: 0, maximum: 1_000_000, default: 0, description: 'Maximum number of queued runs of all agents; more are refused with 429. 0 means no limit' }),
+    concurrency: Type.Object(
+      {
+        cron_lane: lane(2, 'Active runs that jobs began, of each daemon. More wait in the queue, so that messages of people go first'),
+        trigger_lane: lane(8, 'The same of what triggers, webhooks, tasks and goals began'),
+      },
+      {
+        additionalProperties: false,
+        default: {},
+        'x-waiting': {
+          main_lane: '[runs] max_active caps the runs of a daemon',
+          subagent_lane: 'an agent that asks another waits for it: [runs] max_active caps both',
+          default_per_agent: 'a session has one run at a time; an agent has as many as it has sessions',
+          trigger_fire_timeout_secs: '[roots] max_hours limits what a trigger began',
+        },
+      },
+    ),
     task_ttl_secs: Type.Integer({
       minimum: 0,
       maximum: 31_536_000,
@@ -54,12 +72,17 @@ const QueueConfig = Type.Object(
     additionalProperties: false,
     default: {},
     'x-waiting': {
-      concurrency: '[runs] max_active caps the runs of a daemon, whatever began them; a session has one run at a time',
       task_queue_retention_days: 'ended runs are stored for thirty days',
     },
   },
 );
 export type QueueConfig = Plain<typeof QueueConfig>;
+
+/** Whose room runs wait for that no person began: what a time began, and what anything else began. */
+export type Pool = 'cron' | 'trigger';
+
+/** How many runs of each pool are active at most (roots.ts, X4). */
+export const poolsOf = ({ concurrency: { cron_lane: cron, trigger_lane: trigger } }: Pick<QueueConfig, 'concurrency'>): Readonly<Record<Pool, number>> => ({ cron, trigger });
 
 export const QueueSection = defineConfig('queue', QueueConfig);
 

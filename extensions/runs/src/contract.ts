@@ -207,6 +207,7 @@ export const RunInfo = Type.Object({
   sessionId: Type.String(),
   status: RunStatus,
   createdAt: Type.String(),
+  begunAt: Nullable(Type.String(), { description: 'When a daemon first drove it; null while it is queued for the first time' }),
   result: Nullable(RunResult),
   error: Nullable(Type.Object({ code: Type.String(), message: Type.String() })),
 });
@@ -229,22 +230,25 @@ export type Task = Plain<typeof Task>;
 const Count = Type.Integer();
 const ByStatus = Type.Object({ queued: Count, running: Count, waiting: Count, done: Count, failed: Count, cancelled: Count });
 
+export const LANES = ['main', 'cron', 'subagent', 'trigger'] as const;
+
 export const QueueStanding = Type.Object({
   lanes: Type.Array(
     Type.Object({
-      lane: OneOf(['main', 'subagent'], { description: '`subagent`: runs that another run began' }),
+      lane: OneOf(LANES, { description: '`cron` and `trigger`: runs that wait for room of their own. Of the rest, `subagent`: runs that another run began' }),
+      capacity: Type.Integer({ description: 'How many of them each daemon drives at once' }),
       queued: Count,
       running: Count,
       waiting: Count,
       lastMinute: Type.Object({ done: Count, failed: Count, cancelled: Count }),
     }),
   ),
-  capacity: Type.Integer({ description: 'How many runs each daemon drives at once, of both lanes' }),
-  limits: Type.Object({ perAgent: Count, global: Count, ttlSecs: Count }, { description: 'From [queue]; 0: no limit' }),
+  capacity: Type.Integer({ description: 'How many runs each daemon drives at once, of all lanes' }),
+  limits: Type.Object({ perAgent: Count, global: Count, ttlSecs: Count, pools: Type.Object({ cron: Count, trigger: Count }) }, { description: 'From [queue]; 0: no limit' }),
 });
 export type QueueStanding = Plain<typeof QueueStanding>;
 
-export const Runs = defineService('runs', '1.5.0', {
+export const Runs = defineService('runs', '1.6.0', {
   submit: method([Actor, RunDraft], Submitted, {
     what: 'sends messages to your agents, which then act on them with everything you granted to those agents (commands, files, hosts)',
     changes: true,

@@ -10,7 +10,7 @@ import { agentSendTool } from './agent-send.js';
 import { createCheckCircuit } from './loop/check-circuit.js';
 import { type LoopDeps, type LoopEnd, driveRun } from './loop/agent-loop.js';
 import { createCircularWaits } from './loop/circular-wait.js';
-import { QueueSection, RootsSection, RunsSection, ThinkingSection } from './config.js';
+import { poolsOf, QueueSection, RootsSection, RunsSection, ThinkingSection } from './config.js';
 import { createFirstSteps } from './loop/first-step.js';
 import { createEndKeeper, POLL_EVERY_MS } from './loop/endings.js';
 import { reachedBy } from './frames/frames.js';
@@ -125,6 +125,7 @@ export default defineExtension({
     const firstSteps = createFirstSteps(loop);
     const worker = ctx.journal.worker(AgentRun, {
       concurrency: () => config().max_active,
+      pools: () => poolsOf(limits()),
       drive: (run) =>
         untilHandedOn(ctx.streams, run, async () => {
           if (inputOf(run).unwatched === 'cancel' && (run.wait === null || clientWaitOf(run)?.turn)) watch.keep(run.id);

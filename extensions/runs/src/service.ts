@@ -114,8 +114,8 @@ async function agentFor(deps: RunsDeps, actor: Actor, agentId: string): Promise<
 }
 
 /** Throws `run_too_many`. Work that waits in the queue may come whenever it wants to. */
-function enter(deps: RunsDeps, lane: string, isPatient = false): (() => void) | undefined {
-  const leave = deps.room.enter(lane);
+function enter(deps: RunsDeps, lane: string, { isPatient = false, pool }: Pick<Draft, 'isPatient' | 'pool'> = {}): (() => void) | undefined {
+  const leave = deps.room.enter(lane, pool);
   if (!leave && !isPatient) throw runErrors.too_many(deps.config().max_active).with({ headers: { 'retry-after': '1' } });
   return leave;
 }
@@ -136,7 +136,7 @@ async function submit(deps: RunsDeps, actor: Actor, asked: RunDraft): Promise<Su
     if (answer && answer.prompt === undefined) return answerCommand(deps, actor, found, sessionId, draft, answer);
     prompt = answer?.prompt;
   }
-  const leave = enter(deps, besideOf(draft, sessionId) ? deps.ids.uuid() : sessionId, draft.isPatient);
+  const leave = enter(deps, besideOf(draft, sessionId) ? deps.ids.uuid() : sessionId, draft);
   try {
     const agent = draft.sessionId === undefined ? found : withModelOf(found, await deps.sessions.named(actor, found, draft.sessionId));
     // A message that was sent before is answered from its row, whatever the agent may still use.
@@ -265,6 +265,7 @@ async function accept(deps: RunsDeps, actor: Actor, agent: Agent, { sessionId, d
       ...(draft.parentRunId === undefined ? {} : { parentId: draft.parentRunId }),
       ...(draft.cause === undefined || draft.cause.kind === 'message' ? {} : { cause: draft.cause }),
       ...(isQueued ? { isQueued } : {}),
+      ...(draft.pool === undefined ? {} : { pool: draft.pool }),
     },
     [deps.events.event(RunStarted, { runId: id, agentId: agent.id, sessionId, ownerId: agent.ownerId })],
     beside && beside.kind !== 'stateless' ? undefined : (run) => deps.firstSteps.find(run, agent),

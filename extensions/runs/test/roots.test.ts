@@ -158,6 +158,41 @@ describe('a run and its root', () => {
     expect([stopped, (await shown(svc, below)).status]).to.deep.equal([3, 'cancelled']);
   });
 
+  it('X4 waits for room of its own where no person began it, in order, and messages and what agents wait for go first', async () => {
+    const isJob = ({ messages }: { messages: Array<{ content: unknown }> }): boolean => String(messages.at(-1)?.content).includes('job');
+    const svc = await boot(({ body }) => (isJob(body) ? { hang: true } : { text: 'ok' }), '[queue.concurrency]\ncron_lane = 2\ntrigger_lane = 1\n');
+    const begin = (cause: RunDraft['cause'], more: Partial<RunDraft> = {}) => submit(svc, { parts: [{ type: 'text', text: 'job' }], ...(cause === undefined ? {} : { cause }), ...more });
+    const jobs = [];
+    for (let index = 0; index < 12; index += 1) jobs.push(await begin({ kind: 'cron', id: 'nightly' }));
+    const hooks = [await begin({ kind: 'webhook', id: 'w' }), await begin(undefined, { parentRunId: await openWork(), cause: { kind: 'workflow', id: 'nightly' } })];
+    const statuses = async (ids: readonly string[]) => Promise.all(ids.map(async (id) => (await shown(svc, id)).status));
+    await until(() => svc.model.requests.length === 3);
+    expect([(await statuses(jobs)).slice(0, 3), await statuses(hooks)]).to.deep.equal([
+      ['running', 'running', 'queued'],
+      ['running', 'queued'],
+    ]);
+    const { lanes } = await runs.queue(OWNER);
+    expect(lanes.map(({ lane, running, queued, capacity }) => [lane, running, queued, capacity])).to.deep.equal([
+      ['main', 0, 0, 1000],
+      ['cron', 2, 10, 2],
+      ['subagent', 0, 0, 1000],
+      ['trigger', 1, 1, 1],
+    ]);
+
+    expect((await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'hello' })).body.response).to.equal('ok');
+    const crowded = await shown(svc, jobs[11] ?? '');
+    await svc.http.expect(200, 'POST', `/api/agents/${svc.agent.id}/message`, { message: 'hello', session_id: crowded.session_id });
+    const asked = await begin({ kind: 'agent', id: svc.agent.id }, { parentRunId: jobs[0] ?? '', door: 'agent', parts: [{ type: 'text', text: 'hello' }] });
+    const below = await begin({ kind: 'workflow' }, { parentRunId: await openWork(), depth: 1, parts: [{ type: 'text', text: 'hello' }] });
+    for (const id of [asked, below]) await ended(svc, id);
+
+    await runs.stop(OWNER, { runId: jobs[1] ?? '' }, 'a test');
+    await until(async () => (await shown(svc, jobs[2] ?? '')).status === 'running');
+    expect((await statuses(jobs)).filter((status) => status === 'running')).to.have.length(2);
+    await runs.stop(OWNER, { agentId: svc.agent.id }, 'a test');
+    for (const id of [...jobs, ...hooks]) await ended(svc, id);
+  });
+
   it('waits for room where nobody waits for it, and is refused where somebody does', async () => {
     let isFree = false;
     const svc = await boot(() => (isFree ? { text: 'ok' } : { hang: true }), '[runs]\nmax_active = 1\n');

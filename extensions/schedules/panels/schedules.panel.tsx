@@ -36,6 +36,7 @@ type Job = OutputOf<'listCronJobs'>['jobs'][number];
 type Fire = OutputOf<'listCronFires'>['fires'][number];
 
 const TONES: Readonly<Record<Fire['status'], Tone>> = { running: 'info', ok: 'good', error: 'bad', skipped: 'quiet' };
+const DELIVERED: Readonly<Record<Fire['deliveries'][number]['status'], Tone>> = { waiting: 'info', sent: 'good', failed: 'bad', unknown: 'warn' };
 const ANSWER_CHARS = 200;
 
 const Schedules = ({ path: [id] }: PanelProps) => (id === undefined ? <AllJobs /> : <OneJob id={id} />);
@@ -130,25 +131,39 @@ const Actions = ({ job: { id, name, enabled }, reload }: { job: Job; reload: () 
   );
 };
 
+const PLACES = ['none', 'last_channel', 'channel', 'email', 'webhook'] as const;
+type Place = (typeof PLACES)[number];
+/** Of these, a person says which. */
+const NAMED: ReadonlySet<Place> = new Set(['channel', 'email', 'webhook']);
+
+const deliveryOf = (place: Place, to: string): { delivery?: string } => {
+  if (place === 'none') return {};
+  return { delivery: place === 'last_channel' ? place : place === 'email' ? `email:${to.trim()}` : to.trim() };
+};
+
 const JobForm = ({ onClose, onSaved }: { onClose: () => void; onSaved: () => void }) => {
   const agents = useLoaded('agents of schedules', (signal) => daemon.call('listAgents', {}, { signal }));
   const [agent, setAgent] = useState('');
   const [cron, setCron] = useState('0 9 * * 1-5');
   const [zone, setZone] = useState(Intl.DateTimeFormat().resolvedOptions().timeZone);
   const [prompt, setPrompt] = useState('');
+  const [place, setPlace] = useState<Place>('none');
+  const [to, setTo] = useState('');
   const names = agents.data?.agents.map(({ name }) => ({ value: name, label: name })) ?? [];
   const save = async (): Promise<void> => {
     const isCron = cron.trim().split(/\s+/).length === 5;
-    await daemon.call('createSchedule', { body: { agent_id: agent || (names[0]?.value ?? ''), cron, prompt, ...(isCron ? { tz: zone } : {}) } });
+    await daemon.call('createSchedule', { body: { agent_id: agent || (names[0]?.value ?? ''), cron, prompt, ...(isCron ? { tz: zone } : {}), ...deliveryOf(place, to) } });
     onSaved();
     onClose();
   };
   return (
-    <FormDialog title={t('create')} action={t('save')} onSubmit={save} onClose={onClose} canSubmit={prompt.trim() !== '' && cron.trim() !== ''}>
+    <FormDialog title={t('create')} action={t('save')} onSubmit={save} onClose={onClose} canSubmit={prompt.trim() !== '' && cron.trim() !== '' && (!NAMED.has(place) || to.trim() !== '')}>
       <Select label={t('agent')} value={agent} onValue={setAgent} options={names} />
       <TextField label={t('cron')} hint={cronWords(cron, language.value) ?? t('cron_hint')} value={cron} onValue={setCron} isNeeded />
       <TextField label={t('zone')} value={zone} onValue={setZone} />
       <TextArea label={t('prompt')} value={prompt} onValue={setPrompt} rows={4} isNeeded />
+      <Select label={t('delivery')} value={place} onValue={(value) => setPlace(value as Place)} options={PLACES.map((value) => ({ value, label: t(`to_${value}`) }))} />
+      {NAMED.has(place) && <TextField label={t('place')} hint={t(`hint_${place as 'channel' | 'email' | 'webhook'}`)} value={to} onValue={setTo} isNeeded />}
     </FormDialog>
   );
 };
@@ -176,6 +191,17 @@ const fireColumns: ReadonlyArray<Column<Fire>> = [
   { id: 'at', title: t('at'), cell: ({ fired_at: at }) => <Moment at={at} /> },
   { id: 'state', title: t('state'), cell: ({ status }) => <Badge tone={TONES[status]}>{status}</Badge> },
   { id: 'why', title: t('why'), cell: ({ reason, output }) => <bdi>{reason ?? output ?? ''}</bdi> },
+  {
+    id: 'deliveries',
+    title: t('deliveries'),
+    isMinor: true,
+    cell: ({ deliveries }) =>
+      deliveries.map(({ to, status, reason }) => (
+        <div key={to}>
+          <bdi>{to}</bdi> <Badge tone={DELIVERED[status]}>{t(`is_${status}`)}</Badge> {reason !== null && <span class="muted">{reason}</span>}
+        </div>
+      )),
+  },
 ];
 
 export const panel = definePanel({ view: Schedules });

@@ -37,7 +37,7 @@ export const commands: readonly CommandDecl[] = [
   },
   {
     command: 'cron create',
-    summary: 'create a job: an agent, a schedule, a message',
+    summary: 'create a job: an agent, a schedule, a message; --delivery telegram:CHAT sends the answer there',
     operation: 'createSchedule',
     args: ['agent_id', 'cron', 'prompt'],
     output: line('Created the job {id}; it is due next at {next_run}.'),

@@ -47,9 +47,25 @@ export const Action = Type.Union(
 export type Action = Plain<typeof Action>;
 
 const Webhook = Type.Object({ kind: OneOf(['webhook']), url: Type.String({ minLength: 1, maxLength: MAX_URL_CHARS, format: 'uri' }) }, { additionalProperties: false });
-export const Delivery = Type.Union([Type.Object({ kind: OneOf(['none']) }, { additionalProperties: false }), Webhook], { description: 'Where the answer goes', default: { kind: 'none' } });
+export const ChannelName = Type.String({ minLength: 1, maxLength: 64, description: 'Name of a channel' });
+export const ChatId = Type.String({ minLength: 1, maxLength: 200, description: 'The id of the chat on that platform; left out where the channel has one place to write to' });
+export const ThreadId = Type.String({ minLength: 1, maxLength: 200 });
+const Channel = Type.Object({ kind: OneOf(['channel']), channel: ChannelName, to: Type.Optional(ChatId), thread_id: Type.Optional(ThreadId) }, { additionalProperties: false });
+const LastChannel = Type.Object({ kind: OneOf(['last_channel']) }, { additionalProperties: false, description: 'The chat in which the agent was last written to' });
+const Email = Type.Object(
+  {
+    kind: OneOf(['email']),
+    to: Type.String({ minLength: 3, maxLength: 200, format: 'email' }),
+    subject_template: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: '`{job}` is the name of the job', default: 'Cron: {job}' })),
+  },
+  { additionalProperties: false, description: 'Sent by the channel email' },
+);
+const Nowhere = Type.Object({ kind: OneOf(['none']) }, { additionalProperties: false });
+/** Places that an answer is sent to. */
+export const Target = Type.Union([Webhook, Channel, LastChannel, Email]);
+export type Target = Plain<typeof Target>;
+export const Delivery = Type.Union([Nowhere, Webhook, Channel, LastChannel, Email], { description: 'Where the answer goes', default: { kind: 'none' } });
 export type Delivery = Plain<typeof Delivery>;
-export const Target = Webhook;
 export const MAX_TARGETS = 10;
 
 export const MISSED = ['skip', 'once', 'all'] as const;
@@ -128,10 +144,35 @@ export const CronSessionRows = defineTable('cron_sessions', '1.0.0', {
 /** One fire, from its claim to the delivery of its answer. */
 export const CronFire = defineWork('cron-fire', '1.0.0', { input: Type.Object({ fireId: Type.String(), jobId: Type.String() }), result: Type.Undefined() });
 
-/** One answer on its way to one address. */
-export const CronDelivery = defineWork('cron-delivery', '1.0.0', {
-  input: Type.Object({ fireId: Type.String(), url: Type.String(), body: Type.String() }),
-  result: Type.Object({ status: Type.Integer({ description: 'HTTP status of the target' }) }),
+export const DELIVERY_STATES = ['waiting', 'sent', 'failed', 'unknown'] as const;
+
+/** What became of the answer of a fire, one row for each place that it goes to. */
+export const FireDeliveryRows = defineTable('fire_deliveries', '1.0.0', {
+  columns: {
+    id: { kind: 'text', primaryKey: true },
+    owner_id: text,
+    agent_id: { kind: 'text' },
+    fire_id: text,
+    job_id: text,
+    position: count,
+    target: text,
+    status: text,
+    reason: { kind: 'text' },
+    updated_at: text,
+  },
+  owner: 'owner_id',
+  agent: 'agent_id',
+  indexes: [['fire_id'], ['job_id'], ['updated_at']],
+});
+export type FireDeliveryRow = RowOf<typeof FireDeliveryRows>;
+
+const Message = Type.Object({ to: Target, agentId: Nullable(Type.String()), text: Type.String(), subject: Type.Optional(Type.String()) });
+export type Message = Plain<typeof Message>;
+
+/** One answer on its way to one place: an address with a body, or a message to a chat. */
+export const CronDelivery = defineWork('cron-delivery', '1.1.0', {
+  input: Type.Object({ fireId: Type.String(), url: Type.Optional(Type.String()), body: Type.Optional(Type.String()), message: Type.Optional(Message) }),
+  result: Type.Object({ status: Type.Integer({ description: 'HTTP status of the target; 0 for a chat' }) }),
 });
 
 const Owned = { id: Type.String(), ownerId: Type.String() };

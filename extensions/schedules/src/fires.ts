@@ -260,7 +260,8 @@ async function step(deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow): Pr
   const ending = endingOf(info);
   if (ending) return settle(deps, run, job, fire, ending);
   const limit = action.timeout_secs;
-  if (limit !== undefined && info.status === 'running' && deps.clock.now() - Date.parse(fire.fired_at) > limit * 1_000)
+  // What it waited for room is not its work.
+  if (limit !== undefined && info.status === 'running' && deps.clock.now() - Date.parse(info.begunAt ?? fire.fired_at) > limit * 1_000)
     await deps.runs.stop(actor, { runId }, `the job ${job.name} may work ${limit} s`);
   return rest(deps, run, runId, limit);
 }
@@ -316,14 +317,11 @@ const settle = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, {
   const isGivenUp = status === 'error' && failures >= MAX_FAILURES && job.enabled;
   if (isGivenUp) await deps.notify(job, fire.id, short);
   const { db } = deps;
-  const sent = status === 'ok' ? await deps.deliveries.send(job, fire, output) : 0;
-  // A quick target may have taken it already.
-  const undelivered = db.sql(`UPDATE ${db.table('fires')} SET delivered = ? WHERE id = ? AND delivered IS NULL`, [sent === 0 ? null : `0/${sent}`, fire.id]);
+  if (status === 'ok') await deps.deliveries.send(job, fire, output);
   await deps.journal.advance(run, {
     finish: { status: status === 'error' ? 'failed' : 'done', ...(status === 'error' ? { error: { code: 'schedules_fire_failed', message: short } } : {}) },
     also: [
       db.update('fires', ['id'], [{ id: fire.id, status, reason, output: output.slice(0, MAX_OUTPUT), ended_at: deps.clock.iso() }]),
-      undelivered,
       counted(deps, job, short),
       db.sql(
         `UPDATE ${db.table('jobs')} SET consecutive_errors = ?, auto_disabled = ?, enabled = CASE WHEN ? = 1 THEN 0 ELSE enabled END, next_run = CASE WHEN ? = 1 THEN NULL ELSE next_run END WHERE id = ?`,

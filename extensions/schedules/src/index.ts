@@ -1,9 +1,11 @@
 import { AgentChanged, Agents, AgentSpawned, AgentSpawning } from '@svc/ext-agents/contract';
+import { Channels } from '@svc/ext-channels/contract';
 import { NoticesServed } from '@svc/ext-notices/contract';
 import { createRunEnds, RunEnded, Runs } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { defineExtension, isSvcError, KernelReady } from '@svc/api';
 import { scheduleTables } from '../migrations/0001_init.js';
+import { fireDeliveries } from '../migrations/0002_fire-deliveries.js';
 import { commands, commandWords } from './commands.js';
 import { CronSessionMessages, CronSessionTokens, MaxCronJobs, SchedulesSection } from './config.js';
 import * as contract from './contract.js';
@@ -26,8 +28,8 @@ const DAY_MS = 86_400_000;
 
 export default defineExtension({
   contract,
-  tables: [contract.JobRows, contract.FireRows, contract.CronSessionRows],
-  migrations: [scheduleTables],
+  tables: [contract.JobRows, contract.FireRows, contract.CronSessionRows, contract.FireDeliveryRows],
+  migrations: [scheduleTables, fireDeliveries],
   config: [SchedulesSection, MaxCronJobs, CronSessionMessages, CronSessionTokens],
   commands,
   commandWords,
@@ -36,6 +38,7 @@ export default defineExtension({
     const agents = ctx.services.require(Agents);
     const runs = ctx.services.require(Runs);
     const sessions = ctx.services.require(Sessions);
+    const channels = ctx.services.optional(Channels);
     const workflows = ctx.hooks.define(contract.StartWorkflow);
     const planner = createPlanner(timers);
     const settings = () => ctx.config.get(SchedulesSection);
@@ -47,11 +50,12 @@ export default defineExtension({
       agents,
       workflows,
       planner,
+      channels,
       refusalOf: (url) => ctx.egress.refusal(url),
       limits: () => ({ all: ctx.config.get(MaxCronJobs), perAgent: settings().max_jobs_per_agent }),
     });
     const conversations = createConversations({ db, ids, sessions, limits: () => ({ messages: ctx.config.get(CronSessionMessages), tokens: ctx.config.get(CronSessionTokens) }) });
-    const deliveries = createDeliveries({ db, journal, clock, log, actors, fetch: ctx.fetch, closing: ctx.signal });
+    const deliveries = createDeliveries({ db, journal, clock, events, log, actors, channels, fetch: ctx.fetch, closing: ctx.signal });
     const fires = createFires({
       db,
       events,
@@ -83,7 +87,10 @@ export default defineExtension({
     });
     ctx.timers.every('prune-fires', PRUNE_MS, async () => {
       const before = new Date(clock.now() - settings().keep_fires_days * DAY_MS).toISOString();
-      await db.commit([db.remove('fires', { fired_at: { lt: before }, status: ['ok', 'error', 'skipped'] }, { expect: 'any' })]);
+      await db.commit([
+        db.remove('fires', { fired_at: { lt: before }, status: ['ok', 'error', 'skipped'] }, { expect: 'any' }),
+        db.remove('fire_deliveries', { updated_at: { lt: before }, status: ['sent', 'failed', 'unknown'] }, { expect: 'any' }),
+      ]);
     });
     const conversation: Parameters<typeof cronRoutes>[0]['conversation'] = async (actor, job) => {
       const row = job.agent_id === null ? undefined : await db.as(actor).first<{ session_id: string }>({ from: 'cron_sessions', where: { agent_id: job.agent_id } });
@@ -97,6 +104,6 @@ export default defineExtension({
     };
     const deps = { jobs, fires, waits, db, clock, timers, conversation };
     ctx.routes.add(...scheduleRoutes(deps), ...cronRoutes(deps));
-    ctx.tools.add(...jobTools(jobs));
+    ctx.tools.add(...jobTools({ jobs, channels }));
   },
 });

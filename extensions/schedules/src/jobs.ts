@@ -5,13 +5,14 @@
  * J2  An agent or workflow that a job names exists when the job is written; with its agent the job goes.
  * J3  What svc cannot do is refused by name when the job is written, never dropped.
  */
-import { type Actor, type Clock, type Db, type Events, type Found, type HookHandle, type Ids, isSvcError, type ListDecl, type ListQuery, type Plain, readList } from '@svc/api';
+import { type Actor, type Clock, type Db, type Events, type Found, type HookHandle, type Ids, isSvcError, type ListDecl, type ListQuery, readList } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import { type Action, type Delivery, JobChanged, type JobRow, MAX_TARGETS, type MISSED, type OVERLAP, type Plan, type SESSION_MODES, type StartWorkflow, type Target } from './contract.js';
 import { scheduleErrors } from './errors.js';
 import type { Planner } from './plan.js';
+import { checkTarget, type TargetDeps } from './targets.js';
 
-export interface JobDeps {
+export interface JobDeps extends TargetDeps {
   readonly db: Db;
   readonly events: Events;
   readonly clock: Pick<Clock, 'iso' | 'now'>;
@@ -19,8 +20,6 @@ export interface JobDeps {
   readonly agents: Pick<AgentsService, 'find' | 'get'>;
   readonly workflows: HookHandle<typeof StartWorkflow>;
   readonly planner: Planner;
-  /** Why a webhook to this address would be refused; undefined where it would not. */
-  refusalOf(url: string): Promise<string | undefined>;
   limits(): { readonly all: number; readonly perAgent: number };
 }
 
@@ -33,8 +32,10 @@ export interface JobDraft {
   readonly enabled?: boolean | undefined;
   readonly plan?: Plan | undefined;
   readonly action?: Action | undefined;
-  readonly delivery?: Plain<typeof Delivery> | undefined;
-  readonly targets?: ReadonlyArray<Plain<typeof Target>> | undefined;
+  readonly delivery?: Delivery | undefined;
+  readonly targets?: ReadonlyArray<Target> | undefined;
+  /** The delivery is the chat of the conversation in which this was asked for: nobody has to be allowed to write there. */
+  readonly isOwnChat?: boolean | undefined;
   readonly missed?: (typeof MISSED)[number] | undefined;
   readonly overlap?: (typeof OVERLAP)[number] | undefined;
   readonly maxLateSecs?: number | undefined;
@@ -45,8 +46,8 @@ export interface JobDraft {
 export interface Job extends Omit<JobRow, 'schedule' | 'action' | 'delivery' | 'delivery_targets' | 'enabled' | 'auto_disabled'> {
   readonly schedule: Plan;
   readonly action: Action;
-  readonly delivery: Plain<typeof Delivery>;
-  readonly delivery_targets: ReadonlyArray<Plain<typeof Target>>;
+  readonly delivery: Delivery;
+  readonly delivery_targets: ReadonlyArray<Target>;
   readonly enabled: boolean;
   readonly auto_disabled: boolean;
 }
@@ -75,7 +76,7 @@ export const jobOf = (row: JobRow): Job => ({
   ...row,
   schedule: parse(row.schedule) as Plan,
   action: parse(row.action) as Action,
-  delivery: parse(row.delivery) as Plain<typeof Delivery>,
+  delivery: parse(row.delivery) as Delivery,
   delivery_targets: parse(row.delivery_targets) as Job['delivery_targets'],
   enabled: Boolean(row.enabled),
   auto_disabled: Boolean(row.auto_disabled),
@@ -110,7 +111,7 @@ export const createJobs = (deps: JobDeps): Jobs => {
       const agent = draft.agent === undefined ? undefined : await agentOf(deps, actor, draft.agent);
       const now = clock.iso();
       const plain = completed(deps, draft, agent, agent?.ownerId ?? actor.ownerId, now);
-      const job = await checked(deps, actor, plain);
+      const job = await checked(deps, actor, plain, { isOwnChat: draft.isOwnChat });
       await refuseTooMany(deps, job);
       await db.commit([db.insert('jobs', [rowOf(job)]), changed(job, 'created')]);
       return job;
@@ -125,7 +126,7 @@ export const createJobs = (deps: JobDeps): Jobs => {
       const before = await get(actor, id);
       const agent = draft.agent === undefined ? undefined : await agentOf(deps, actor, draft.agent);
       if (agent && agent.ownerId !== before.owner_id) throw scheduleErrors.agent_not_found(draft.agent ?? '');
-      const next = await checked(deps, actor, changedBy(before, draft, agent, clock.iso()), before);
+      const next = await checked(deps, actor, changedBy(before, draft, agent, clock.iso()), { before });
       // Counters of fires may move meanwhile; what a person sets may not.
       const { id: _id, revision: _revision, fire_count: _count, last_run: _last, last_status: _status, ...set } = rowOf(next);
       await db
@@ -141,7 +142,12 @@ export const createJobs = (deps: JobDeps): Jobs => {
     },
     remove: async (actor, id) => {
       const job = await get(actor, id);
-      await db.commit([db.remove('jobs', { id: job.id }, { expect: 'any' }), db.remove('fires', { job_id: job.id }, { expect: 'any' }), changed(job, 'deleted')]);
+      await db.commit([
+        db.remove('jobs', { id: job.id }, { expect: 'any' }),
+        db.remove('fires', { job_id: job.id }, { expect: 'any' }),
+        db.remove('fire_deliveries', { job_id: job.id }, { expect: 'any' }),
+        changed(job, 'deleted'),
+      ]);
     },
   };
 };
@@ -210,16 +216,13 @@ const agentOf = async ({ agents }: JobDeps, actor: Actor, idOrName: string): Pro
 };
 
 /** Throws for what cannot fire; with its next time. */
-const checked = async (deps: JobDeps, actor: Actor, job: Job, before?: Job): Promise<Job> => {
+const checked = async (deps: JobDeps, actor: Actor, job: Job, { before, isOwnChat = false }: { readonly before?: Job; readonly isOwnChat?: boolean | undefined }): Promise<Job> => {
   if (job.name === '' || job.name.length > MAX_NAME || CONTROL.test(job.name)) throw scheduleErrors.bad_name();
   const { action } = job;
   if (action.kind === 'agent_turn' && job.agent_id === null) throw scheduleErrors.no_target();
   if (action.kind === 'workflow' && JSON.stringify(action) !== JSON.stringify(before?.action)) await knownWorkflow(deps, actor, job.id, action.workflow_id);
   if (job.delivery_targets.length > MAX_TARGETS) throw scheduleErrors.unsupported(`More than ${MAX_TARGETS} delivery targets`, 'each is called after every fire.');
-  for (const target of [job.delivery, ...job.delivery_targets]) {
-    const refused = target.kind === 'webhook' ? await deps.refusalOf(target.url) : undefined;
-    if (refused !== undefined) throw scheduleErrors.unsafe_url(refused);
-  }
+  await checkTargets(deps, actor, isOwnChat ? { ...job, delivery: { kind: 'none' } } : job, before);
   const now = deps.clock.now();
   const isSame = before !== undefined && JSON.stringify(before.schedule) === JSON.stringify(job.schedule);
   const schedule = isSame ? job.schedule : await deps.planner.check(job.schedule, now);
@@ -228,6 +231,15 @@ const checked = async (deps: JobDeps, actor: Actor, job: Job, before?: Job): Pro
   // A date that was enabled again after it had fired is due no more.
   if (!keeps && schedule.kind === 'at') await deps.planner.check(schedule, now);
   return { ...job, schedule, next_run: keeps ? before.next_run : await deps.planner.next(schedule, now) };
+};
+
+/** What stood there before was allowed when it was written. */
+const checkTargets = async (deps: JobDeps, actor: Actor, job: Job, before: Job | undefined): Promise<void> => {
+  const known = new Set(before?.agent_id === job.agent_id ? [before.delivery, ...before.delivery_targets].map((one) => JSON.stringify(one)) : []);
+  const fresh = [job.delivery, ...job.delivery_targets].filter((target) => target.kind === 'webhook' || !known.has(JSON.stringify(target)));
+  if (fresh.every(({ kind }) => kind === 'none')) return;
+  const agent = job.agent_id === null ? undefined : await deps.agents.find(actor, job.agent_id);
+  for (const target of fresh) await checkTarget(deps, actor, agent, target);
 };
 
 const knownWorkflow = async ({ workflows }: JobDeps, actor: Actor, jobId: string, workflow: string): Promise<void> => {

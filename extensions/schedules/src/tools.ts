@@ -1,17 +1,48 @@
 /** What agents may do with jobs of their own: each acts for itself alone. */
-import { type AnyTool, defineTool, OneOf, Type } from '@svc/api';
-import { Action, Plan } from './contract.js';
+import { type AnyTool, defineTool, type Need, needOf, OneOf, type OptionalHandle, type Plain, type ToolCall, Type } from '@svc/api';
+import { ChannelsSend, type ChannelsService } from '@svc/ext-channels/contract';
+import { Action, type Delivery, Plan } from './contract.js';
 import type { Job, Jobs } from './jobs.js';
 import { parsePlan, planText } from './plan.js';
 import { scheduleErrors } from './errors.js';
+import { DeliveryInput, deliveryOf } from './routes/bodies.js';
+import { chatOf, readTarget } from './targets.js';
 
 const MAX_LISTED = 100;
+const Place = Type.Union([...DeliveryInput.anyOf], {
+  description: 'Where your answer goes each time. `last_channel`: the chat that you are in, if you are in one. Another one, such as `telegram:CHAT` or `email:ADDRESS`, needs `channels_send`',
+});
 const JobId = Type.String({ format: 'uuid' });
 
 const lineOf = (job: Job): string =>
   `${job.id}  ${job.name}  ${planText(job.schedule)}  ${job.enabled ? `next ${job.next_run ?? 'never'}` : 'disabled'}${job.last_status === null ? '' : `  last ${job.last_status}`}`;
 
-export const jobTools = (jobs: Jobs): AnyTool[] => {
+export interface ToolDeps {
+  readonly jobs: Jobs;
+  readonly channels: OptionalHandle<ChannelsService>;
+}
+
+interface Delivering {
+  readonly delivery?: Plain<typeof DeliveryInput> | undefined;
+}
+
+/** A place of others needs what sending there by hand needs. What cannot be read is refused by `run`. */
+const needsOf = ({ delivery }: Delivering): Need[] => {
+  const target = typeof delivery === 'string' ? readTarget(delivery) : delivery && deliveryOf(delivery);
+  return target?.kind === 'channel' || target?.kind === 'email' ? [needOf(ChannelsSend, chatOf(target).channel)] : [];
+};
+
+/** In a chat, its last channel is that chat: somebody else may have written to the agent when the job fires. */
+const placeOf = async ({ channels }: ToolDeps, { delivery }: Delivering, { actor, agentId, sessionId }: ToolCall): Promise<{ delivery?: Delivery; isOwnChat?: boolean }> => {
+  if (delivery === undefined) return {};
+  const target = deliveryOf(delivery);
+  const chat = target.kind === 'last_channel' ? await channels.value?.lastChat(actor, { agentId, sessionId }) : undefined;
+  if (!chat) return { delivery: target };
+  return { delivery: { kind: 'channel', channel: chat.channel, to: chat.chat, ...(chat.thread === undefined ? {} : { thread_id: chat.thread }) }, isOwnChat: true };
+};
+
+export const jobTools = (deps: ToolDeps): AnyTool[] => {
+  const { jobs } = deps;
   const own = async (actor: Parameters<Jobs['get']>[0], agentId: string, id: string): Promise<Job> => {
     const job = await jobs.get(actor, id);
     if (job.agent_id !== agentId) throw scheduleErrors.job_not_found(id);
@@ -36,10 +67,19 @@ export const jobTools = (jobs: Jobs): AnyTool[] => {
         description: Type.String({ minLength: 1, maxLength: 16_384, description: 'What you will be asked' }),
         schedule: Type.String({ minLength: 1, maxLength: 200 }),
         tz: Type.Optional(Type.String({ maxLength: 64 })),
+        delivery: Type.Optional(Place),
       }),
       ...writes,
-      run: async ({ description, schedule, tz }, { actor, agentId }) =>
-        lineOf(await jobs.create(actor, { agent: agentId, plan: parsePlan(schedule, tz), action: { kind: 'agent_turn', message: description } })),
+      needs: needsOf,
+      run: async ({ description, schedule, tz, delivery }, call) =>
+        lineOf(
+          await jobs.create(call.actor, {
+            agent: call.agentId,
+            plan: parsePlan(schedule, tz),
+            action: { kind: 'agent_turn', message: description },
+            ...(await placeOf(deps, { delivery }, call)),
+          }),
+        ),
     }),
     defineTool({ name: 'schedule_list', description: 'Lists your jobs.', params: Type.Object({}), ...reads, run: (_args, { actor, agentId }) => listed(actor, agentId) }),
     defineTool({
@@ -63,11 +103,19 @@ export const jobTools = (jobs: Jobs): AnyTool[] => {
         name: Type.String({ minLength: 1, maxLength: 128 }),
         schedule: Plan,
         action: Action,
+        delivery: Type.Optional(Place),
         session_mode: Type.Optional(OneOf(['persistent', 'new'])),
       }),
       ...writes,
-      run: async ({ name, schedule, action, session_mode: mode }, { actor, agentId }) =>
-        lineOf(await jobs.create(actor, { name, agent: agentId, plan: schedule, action, ...(mode === undefined ? {} : { sessionMode: mode }) })),
+      needs: needsOf,
+      run: async ({ name, schedule, action, delivery, session_mode: mode }, call) =>
+        lineOf(
+          await jobs.create(call.actor, {
+            ...{ name, agent: call.agentId, plan: schedule, action },
+            ...(mode === undefined ? {} : { sessionMode: mode }),
+            ...(await placeOf(deps, { delivery }, call)),
+          }),
+        ),
     }),
     defineTool({ name: 'cron_list', description: 'Lists your jobs.', params: Type.Object({}), ...reads, run: (_args, { actor, agentId }) => listed(actor, agentId) }),
     defineTool({

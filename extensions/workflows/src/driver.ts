@@ -52,6 +52,8 @@ export interface DriverDeps {
 
 const CHECK_MS = 30_000;
 const BUSY_MS = 2_000;
+/** A run that begins this much later than its step was queued meanwhile. */
+const ROOM_MS = 1_000;
 const MAX_TURNS = 1_000;
 const MAX_SENT = 16_384;
 export const wakeKey = (runId: string): string => `workflow:${runId}`;
@@ -69,8 +71,9 @@ export async function driveRun(deps: DriverDeps, leased: LeasedRun): Promise<voi
     if (isOver(run)) return deps.journal.advance(leased, { finish: { status: run.state === 'completed' ? 'done' : 'failed' } });
     if (run.state === 'paused') return deps.journal.wait(leased, { reason: 'paused', wakeKey: wakeKey(run.id) });
     const rows = await stepsOf(deps, run.id);
-    if (await settleSteps(deps, leased, run, rows)) continue;
-    const late = overTime(deps, run, rows);
+    const seen = await settleSteps(deps, leased, run, rows);
+    if (seen.isChanged) continue;
+    const late = overTime(deps, run, rows, seen.queued);
     if (late) return finish(deps, leased, run, late);
     const next = planNext({ steps: jsonOf<Step[]>(run.steps), ...planInput(run), rows });
     if (next.starts.length > 0 || next.records.length > 0) {
@@ -79,7 +82,7 @@ export async function driveRun(deps: DriverDeps, leased: LeasedRun): Promise<voi
     }
     if (next.end) return finish(deps, leased, run, next.end);
     if (next.records.length > 0) continue;
-    return rest(deps, leased, run, rows);
+    return rest(deps, leased, run, rows, seen.queued);
   }
   throw new Error(`the run ${leased.id} does not come to rest`);
 }
@@ -87,25 +90,30 @@ export async function driveRun(deps: DriverDeps, leased: LeasedRun): Promise<voi
 export const stepsOf = ({ db }: Pick<DriverDeps, 'db'>, runId: string): Promise<StepRow[]> =>
   db.system('steps of a run').select<StepRow>({ from: StepRows.name, where: { run_id: runId }, order: [{ column: 'seq' }], limit: 10_000 });
 
-/** Working time alone: what waits for a person or a time does not count. */
-const workedMs = ({ clock }: Pick<DriverDeps, 'clock'>, rows: readonly StepRow[]): number =>
-  rows.filter(({ agent_id: agent }) => agent !== null).reduce((sum, row) => sum + (row.ended_at === null ? clock.now() : Date.parse(row.ended_at)) - Date.parse(row.started_at), 0);
+/** Ids of steps whose runs wait for room. */
+type Queued = ReadonlySet<string>;
+
+/** Working time alone: what waits for a person, a time or room does not count. */
+const workedMs = ({ clock }: Pick<DriverDeps, 'clock'>, rows: readonly StepRow[], queued: Queued): number =>
+  rows
+    .filter(({ id, agent_id: agent }) => agent !== null && !queued.has(id))
+    .reduce((sum, row) => sum + (row.ended_at === null ? clock.now() : Date.parse(row.ended_at)) - Date.parse(row.started_at), 0);
 const limitSecs = ({ maxSecs }: Pick<DriverDeps, 'maxSecs'>, run: WorkflowRunRow): number => Math.min(run.total_timeout_secs ?? maxSecs(), maxSecs());
 
-const overTime = (deps: DriverDeps, run: WorkflowRunRow, rows: readonly StepRow[]): NonNullable<Next['end']> | undefined => {
+const overTime = (deps: DriverDeps, run: WorkflowRunRow, rows: readonly StepRow[], queued: Queued): NonNullable<Next['end']> | undefined => {
   const limit = limitSecs(deps, run);
   const last = rows.at(-1);
-  if (workedMs(deps, rows) <= limit * 1_000 || !last || last.state !== 'running') return undefined;
+  if (workedMs(deps, rows, queued) <= limit * 1_000 || !last || last.state !== 'running') return undefined;
   return { state: 'failed', output: '', error: `the workflow may work ${limit} s`, step: last.step, status: null };
 };
 
 /** When steps that work now come to a limit of time; none that has passed. */
-const limitsOf = (deps: DriverDeps, run: WorkflowRunRow, rows: readonly StepRow[]): number[] => {
+const limitsOf = (deps: DriverDeps, run: WorkflowRunRow, rows: readonly StepRow[], queued: Queued): number[] => {
   const now = deps.clock.now();
-  const working = rows.filter(({ state }) => state === 'running');
+  const working = rows.filter(({ id, state }) => state === 'running' && !queued.has(id));
   const steps = jsonOf<Step[]>(run.steps);
   const ends = working.map((row) => Date.parse(row.started_at) + (steps.find(({ name }) => name === row.step)?.timeout_secs ?? 0) * 1_000 + 1);
-  const leftMs = (limitSecs(deps, run) * 1_000 - workedMs(deps, rows)) / Math.max(1, working.length);
+  const leftMs = (limitSecs(deps, run) * 1_000 - workedMs(deps, rows, queued)) / Math.max(1, working.length);
   return [...ends, now + Math.ceil(leftMs) + 1].filter((at) => at > now);
 };
 
@@ -114,21 +122,25 @@ const planInput = ({ input }: WorkflowRunRow) => {
   return { input: text, values };
 };
 
-/** Looks at each step that is not over. True where one of them changed. */
-async function settleSteps(deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, rows: readonly StepRow[]): Promise<boolean> {
+/** Looks at each step that is not over. */
+async function settleSteps(deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, rows: readonly StepRow[]): Promise<{ readonly isChanged: boolean; readonly queued: Queued }> {
   const steps = jsonOf<Step[]>(run.steps);
   let isChanged = false;
+  const queued = new Set<string>();
   for (const row of rows) {
     const step = steps.find(({ name }) => name === row.step);
     if (!step || (row.state !== 'running' && row.state !== 'waiting')) continue;
-    if (await settleOne(deps, leased, run, step, row)) isChanged = true;
+    const seen = await settleOne(deps, leased, run, step, row);
+    if (seen === 'queued') queued.add(row.id);
+    else if (seen) isChanged = true;
   }
-  return isChanged;
+  return { isChanged, queued };
 }
 
 const isDue = ({ clock }: DriverDeps, { due_at: due }: StepRow): boolean => due !== null && Date.parse(due) <= clock.now();
 
-async function settleOne(deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, step: Step, row: StepRow): Promise<boolean> {
+/** True where it changed. */
+async function settleOne(deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, step: Step, row: StepRow): Promise<boolean | 'queued'> {
   if (row.state === 'waiting') {
     if (!isDue(deps, row)) return false;
     if (step.mode === 'wait') return change(deps, leased, row, { state: 'done', ended_at: deps.clock.iso() });
@@ -141,6 +153,9 @@ async function settleOne(deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRo
   const info = await deps.runs.get(actor, row.child_run_id);
   if (info.status === 'done') return change(deps, leased, row, doneBy(info, deps.clock.iso()));
   if (info.status === 'failed' || info.status === 'cancelled') return change(deps, leased, row, failedBy(deps, step, row, info.error?.message ?? `its run was ${info.status}`));
+  if (info.begunAt === null) return 'queued';
+  // It works from when there was room for it.
+  if (Date.parse(info.begunAt) - Date.parse(row.started_at) > ROOM_MS) return change(deps, leased, row, { started_at: info.begunAt });
   if (info.status === 'running' && deps.clock.now() - Date.parse(row.started_at) > step.timeout_secs * 1_000) {
     await deps.runs.stop(actor, { runId: row.child_run_id }, `the step ${step.name} may work ${step.timeout_secs} s`);
     return change(deps, leased, row, failedBy(deps, step, row, `it timed out after ${step.timeout_secs} s`));
@@ -286,13 +301,13 @@ export const stopChildren = async (deps: Pick<DriverDeps, 'db' | 'runs' | 'actor
 };
 
 /** Holds nothing until a step's run ends, a time comes or a person answers. */
-const rest = async (deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, rows: readonly StepRow[]): Promise<void> => {
+const rest = async (deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, rows: readonly StepRow[], queued: Queued): Promise<void> => {
   const actor = deps.actors.of(run.owner_id);
   const open = rows.filter(({ state }) => state === 'running' || state === 'waiting');
   const times = open.flatMap(({ due_at: due }) => (due === null ? [] : [Date.parse(due)]));
   const working = open.flatMap(({ child_run_id: child, state }) => (child === null || state !== 'running' ? [] : [child]));
   for (const child of working) deps.ends.watch(child, () => deps.journal.wake(actor, wakeKey(run.id), {}));
-  const latest = working.length > 0 ? [deps.clock.now() + CHECK_MS, ...limitsOf(deps, run, rows)] : [];
+  const latest = working.length > 0 ? [deps.clock.now() + CHECK_MS, ...limitsOf(deps, run, rows, queued)] : [];
   const until = Math.min(...times, ...latest);
   await deps.journal.wait(leased, { reason: working.length > 0 ? 'agents' : 'waiting', wakeKey: wakeKey(run.id), ...(Number.isFinite(until) ? { until: new Date(until).toISOString() } : {}) });
   // One may have ended before anybody could be woken.

@@ -202,6 +202,7 @@ export type {
   FirstStep,
   Advance,
   Replay,
+  Pools,
   RunCause,
   RunRoot,
 } from './journal.js';

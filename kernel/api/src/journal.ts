@@ -72,6 +72,11 @@ export interface OpenRun extends RunSubject {
   /** True: it is queued, also where it could begin at once: whoever accepts it has no room to drive it. */
   isQueued?: boolean;
   /**
+   * Work that gives precedence: a worker drives so many runs of one pool at once (`WorkOptions.pools`), and the rest wait in the queue.
+   * In its lane, one that nobody has begun yet lets those without a pool go first.
+   */
+  pool?: string;
+  /**
    * How many runs may be queued when this one must be: of its kind and subject, and of its kind; and how many its root may have begun
    * before, of all kinds, whether they have ended or not. Beyond, `open` throws `journal_queue_full`.
    */
@@ -92,6 +97,7 @@ export interface JournalRun {
   /** null for a message of a person. */
   readonly cause: RunCause | null;
   readonly subject: string | null;
+  readonly pool: string | null;
   readonly status: RunStatus;
   readonly input: unknown;
   /** What a finished run answers; JSON. */
@@ -100,6 +106,8 @@ export interface JournalRun {
   /** 1 for the first life of the run; one more after each recovery. */
   readonly attempt: number;
   readonly createdAt: string;
+  /** When somebody first held it; null until then. */
+  readonly begunAt: string | null;
   readonly updatedAt: string;
   readonly wait: { reason: string; wakeKey: string; until: string | null; data: unknown } | null;
 }
@@ -186,6 +194,8 @@ export interface RunFilter {
   rootId?: string;
   /** True: runs that no other run began; false: the others. */
   isTopLevel?: boolean;
+  /** Of this pool; null: of none. */
+  pool?: string | null;
   status?: readonly RunStatus[];
   /** ISO time: those that were accepted then or later. */
   since?: string;
@@ -218,9 +228,14 @@ export interface RunInterval {
   readonly p95Ms: number | null;
 }
 
+/** Numbers of runs, by the name of their pool. */
+export type Pools = Readonly<Record<string, number>>;
+
 export interface WorkOptions {
   /** Maximum concurrent runs; a function is called each time. */
   readonly concurrency: number | (() => number);
+  /** How many of these are runs of a pool at most, by its name. A pool that is not named here has no limit of its own. */
+  readonly pools?: () => Pools;
   /**
    * Drives one run until it has ended, waits, or belongs to the next generation. What it throws gives the lease back:
    * the run is claimed again after a rest.
@@ -235,6 +250,8 @@ export interface DurableWorker {
   /** Ids of the runs that it drives now. */
   readonly active: ReadonlySet<string>;
   hasRoom(): boolean;
+  /** A place in a pool for a run that is being accepted; undefined where it has to be queued: the pool is full, or others of it wait. Call the answer when the run is taken, queued or refused. */
+  reserve(pool: string): (() => void) | undefined;
   /** Drives a run that `open` has leased to this process. Resolves when this generation is done with it, and rejects for nothing that went wrong in it. */
   take(run: LeasedRun): Promise<void>;
   /** Looks for work. The journal also does this automatically. Safe to call at any time. */
@@ -264,8 +281,8 @@ export interface Journal {
   wait(run: LeasedRun, wait: { reason: string; wakeKey: string; until?: string; data?: unknown }, progress?: Advance): Promise<void>;
   /** True when a waiting run was found; it is queued again and can be claimed. `data` is in its `wait.data`. */
   wake(actor: Actor, wakeKey: string, data: unknown, also?: readonly Write[]): Promise<boolean>;
-  /** Takes up to `limit` runs that may run: queued with a free lane, due waits, or leases that ran out. */
-  claim(kind: string, limit: number): Promise<LeasedRun[]>;
+  /** Takes up to `limit` runs that may run: queued with a free lane, due waits, or leases that ran out. Of the pools in `most`, so many at most, and after those without one. */
+  claim(kind: string, limit: number, most?: Pools): Promise<LeasedRun[]>;
   /** Releases the lease so that another generation or process continues; the run keeps its position. */
   release(run: LeasedRun): Promise<void>;
   /** Ends a run that nobody holds (queued or waiting). False when it is running or already over; with `unclaimed`, also when somebody ever held it. */

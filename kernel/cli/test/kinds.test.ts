@@ -1,5 +1,5 @@
 /** Words of a person for fields of a kind. */
-import { Field, type JsonSchema, Optionally, type TSchema } from '@svc/api';
+import { Field, type JsonSchema, Optionally, type TSchema, Type } from '@svc/api';
 import { expect } from 'chai';
 import { kindValue } from '../src/areas/kind-values.js';
 import { typedValue } from '../src/areas/input-values.js';
@@ -36,5 +36,12 @@ describe('words for a kind of field', () => {
     expect([read(Optionally(Field.money()), 'no limit'), read(Field.money({ none: 0 }), 'no limit'), read(Optionally(Field.duration('min'), 'once'), 'once')]).to.deep.equal([null, 0, null]);
     expect(read(Field.duration('min', { default: 10 }), 'default')).to.equal(10);
     expect(() => read(Field.money(), 'no limit')).to.throw('is not an amount in US dollars');
+  });
+
+  it('a field that is an object or text takes a plain word as text', () => {
+    const place = Type.Union([Type.Object({ kind: Type.String() }), Type.String()]);
+    expect(read(place, 'telegram:7')).to.equal('telegram:7');
+    expect(read(place, '{"kind":"none"}')).to.deep.equal({ kind: 'none' });
+    expect(() => read(Type.Object({ kind: Type.String() }), 'telegram:7')).to.throw('is not JSON');
   });
 });

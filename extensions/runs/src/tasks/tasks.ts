@@ -4,11 +4,13 @@
  */
 import type { Actor, Clock, Journal, JournalRun, JournalStep, RunFilter } from '@svc/api';
 import { conversationOf } from '../beside.js';
-import type { QueueConfig, RunsConfig } from '../config.js';
-import type { Cause, QueueStanding, RunInfo, RunsService, Task } from '../contract.js';
+import { poolsOf, type QueueConfig, type RunsConfig } from '../config.js';
+import { type Cause, LANES, type QueueStanding, type RunInfo, type RunsService, type Task } from '../contract.js';
 import { runErrors } from '../errors.js';
 import { isOver } from '../loop/endings.js';
 import { answerOf, inputOf, RUN_KIND, wordsOf } from '../run-input.js';
+
+type Lane = (typeof LANES)[number];
 
 interface TaskDeps {
   readonly journal: Pick<Journal, 'get' | 'list' | 'stepsOf' | 'tally'>;
@@ -28,6 +30,7 @@ export const toInfo = (run: JournalRun): RunInfo => ({
   sessionId: conversationOf(inputOf(run)),
   status: run.status,
   createdAt: run.createdAt,
+  begunAt: run.begunAt,
   result: answerOf(run),
   error: run.error,
 });
@@ -72,12 +75,15 @@ export const countTasks = async ({ journal }: TaskDeps, actor: Actor): ReturnTyp
 export async function queueStanding(deps: TaskDeps, actor: Actor): Promise<QueueStanding> {
   const { max_depth_per_agent: perAgent, max_depth_global: global, task_ttl_secs: ttlSecs } = deps.limits();
   const endedSince = new Date(deps.clock.now() - MINUTE_MS).toISOString();
-  const laneOf = async (lane: 'main' | 'subagent'): Promise<QueueStanding['lanes'][number]> => {
-    const filter: RunFilter = { actor, kind: RUN_KIND, isTopLevel: lane === 'main' };
+  const maxActive = deps.config().max_active;
+  const pools = poolsOf(deps.limits());
+  const laneOf = async (lane: Lane): Promise<QueueStanding['lanes'][number]> => {
+    const isPool = lane === 'cron' || lane === 'trigger';
+    const filter: RunFilter = { actor, kind: RUN_KIND, ...(isPool ? { pool: lane } : { pool: null, isTopLevel: lane === 'main' }) };
     const [open, ended] = await Promise.all([deps.journal.tally({ ...filter, status: ['queued', 'running', 'waiting'] }), deps.journal.tally({ ...filter, endedSince })]);
     const { queued, running, waiting } = { ...NONE, ...open };
     const { done, failed, cancelled } = { ...NONE, ...ended };
-    return { lane, queued, running, waiting, lastMinute: { done, failed, cancelled } };
+    return { lane, capacity: isPool ? Math.min(pools[lane], maxActive) : maxActive, queued, running, waiting, lastMinute: { done, failed, cancelled } };
   };
-  return { lanes: await Promise.all([laneOf('main'), laneOf('subagent')]), capacity: deps.config().max_active, limits: { perAgent, global, ttlSecs } };
+  return { lanes: await Promise.all(LANES.map(laneOf)), capacity: maxActive, limits: { perAgent, global, ttlSecs, pools } };
 }

@@ -1,14 +1,35 @@
 /** What both views take: names that are in use for one thing are read as one. */
 import type { Plain } from '@svc/api';
 import { Nullable, OneOf, Type } from '@svc/api';
-import { Action, Delivery, MAX_TARGETS, MISSED, OVERLAP, Plan, SESSION_MODES, Target, Zone } from '../contract.js';
+import { Action, ChannelName, ChatId, Delivery, MAX_TARGETS, MISSED, OVERLAP, Plan, SESSION_MODES, Target, ThreadId, Zone } from '../contract.js';
 import { scheduleErrors } from '../errors.js';
 import type { JobDraft } from '../jobs.js';
 import { parsePlan } from '../plan.js';
+import { parseTarget } from '../targets.js';
 
 const Text = Type.String({ minLength: 1, maxLength: 200 });
 const AgentId = Type.String({ minLength: 1, maxLength: 128, description: 'Id or name of the agent' });
 const Prompt = Type.String({ minLength: 1, maxLength: 16_384, description: 'The message to the agent' });
+
+/** The same as `channel`, in other words. */
+const OtherChannel = Type.Object({ kind: OneOf(['channel']), channel_type: ChannelName, recipient: Type.Optional(ChatId), thread_id: Type.Optional(ThreadId) }, { additionalProperties: false });
+const Said = Type.String({
+  minLength: 1,
+  maxLength: 2_048,
+  description: '`none`, `last_channel`, an http or https address, `email:ADDRESS`, `NAME:CHAT` of a channel, or `NAME` alone where it has one place to write to',
+  examples: ['last_channel', 'telegram:123456789', 'email:ada@example.org'],
+});
+export const DeliveryInput = Type.Union([...Delivery.anyOf, OtherChannel, Said], { description: 'Where the answer goes, as an object or as text. Default none' });
+const TargetInput = Type.Union([...Target.anyOf, OtherChannel, Said]);
+
+export const deliveryOf = (given: Plain<typeof DeliveryInput>): Delivery => {
+  if (typeof given === 'string') return parseTarget(given);
+  if (!('channel_type' in given)) return given;
+  const { kind, channel_type: channel, recipient, thread_id } = given;
+  return { kind, channel, ...(recipient === undefined ? {} : { to: recipient }), ...(thread_id === undefined ? {} : { thread_id }) };
+};
+
+const targetsOf = (given: ReadonlyArray<Plain<typeof TargetInput>>): Target[] => given.map(deliveryOf).filter((target) => target.kind !== 'none');
 
 /** Fields that both views take in the same form. */
 const Common = {
@@ -17,8 +38,8 @@ const Common = {
   agent_id: Type.Optional(AgentId),
   prompt: Type.Optional(Prompt),
   message: Type.Optional(Type.String({ minLength: 1, maxLength: 16_384, description: 'The same as `prompt`' })),
-  delivery: Type.Optional(Delivery),
-  delivery_targets: Type.Optional(Nullable(Type.Array(Target, { maxItems: MAX_TARGETS }), { description: 'More addresses; an empty list removes them' })),
+  delivery: Type.Optional(DeliveryInput),
+  delivery_targets: Type.Optional(Nullable(Type.Array(TargetInput, { maxItems: MAX_TARGETS }), { description: 'More places; an empty list removes them' })),
   missed: Type.Optional(OneOf(MISSED, { description: 'What happens to fires that were missed while no daemon ran: none, one or each. Default once' })),
   overlap: Type.Optional(OneOf(OVERLAP, { description: 'What happens while the fire before still runs. Default skip' })),
   max_late_secs: Type.Optional(Type.Integer({ minimum: 60, maximum: 31_536_000, description: 'A missed fire is made up for within this time. Default a day' })),
@@ -61,8 +82,8 @@ const commonOf = (body: CommonBody): JobDraft =>
     name: body.name,
     enabled: body.enabled,
     agent: body.agent_id,
-    delivery: body.delivery,
-    targets: body.delivery_targets ?? undefined,
+    delivery: body.delivery === undefined ? undefined : deliveryOf(body.delivery),
+    targets: body.delivery_targets ? targetsOf(body.delivery_targets) : undefined,
     missed: body.missed,
     overlap: body.overlap,
     maxLateSecs: body.max_late_secs,

@@ -1,6 +1,7 @@
 /** Cron jobs: the full view of jobs, with their fires. */
 import { defineList, Nullable, OneOf, readList, reply, type RouteDecl, routeGroup, type Timers, type Clock, type Db, Type, Uuid } from '@svc/api';
 import { type FireRow, FIRE_STATES, Zone } from '../contract.js';
+import { deliveriesOfFires } from '../fire-deliveries.js';
 import type { Fires } from '../fires.js';
 import type { Jobs } from '../jobs.js';
 import type { FireWaits } from '../waiting.js';
@@ -50,7 +51,7 @@ const changing = ({ jobs: service }: JobRouteDeps): RouteDecl[] => [
     path: '/api/cron/jobs',
     summary: 'Create a cron job',
     description:
-      'A job asks an agent (`agent_turn`), starts a workflow, or publishes a text that triggers can match (`system_event`). `schedule` as text is read in UTC. Scripts before a fire, delivery to channels, e-mail and files, and `model_override` are not supported, and refused.',
+      'A job asks an agent (`agent_turn`), starts a workflow, or publishes a text that triggers can match (`system_event`). `schedule` as text is read in UTC. The answer goes to the places of `delivery` and `delivery_targets`: webhooks, chats of channels, and mail. A channel is named by owners and admins, or for an agent with `channels_send`; `last_channel` is the chat in which you last wrote to the agent. Scripts before a fire, delivery to files, and `model_override` are not supported, and refused.',
     audit: 'cron_job_created',
     body: CronDraft,
     examples: {
@@ -62,9 +63,17 @@ const changing = ({ jobs: service }: JobRouteDeps): RouteDecl[] => [
         prompt: 'Is the site up?',
         delivery: { kind: 'webhook', url: 'https://example.com/hook' },
       },
+      'every morning, to a chat and by mail': {
+        name: 'Morning news',
+        agent_id: 'assistant',
+        schedule: '0 7 * * *',
+        prompt: 'What is new?',
+        delivery: { kind: 'channel', channel: 'telegram', to: '123456789' },
+        delivery_targets: ['email:ada@example.org'],
+      },
       'once, as an event for triggers': { name: 'New year', agent_id: 'assistant', schedule: { kind: 'at', at: '2027-01-01T00:00:00Z' }, action: { kind: 'system_event', text: 'a new year' } },
     },
-    errors: [404],
+    errors: [404, 409],
     responses: { 200: Type.Object({ job_id: Uuid, status: OneOf(['created']), job: CronJob }) },
     handler: async ({ actor, body }) => {
       const job = await service.create(actor, draftOfCron(body, true));
@@ -80,7 +89,12 @@ const changing = ({ jobs: service }: JobRouteDeps): RouteDecl[] => [
     audit: 'cron_job_updated',
     params: JobPath,
     body: CronChange,
-    examples: { 'another time': { schedule: '0 8 * * *' }, 'another message': { prompt: 'What is urgent?' }, 'what happens while the fire before runs': { overlap: 'queue' } },
+    examples: {
+      'another time': { schedule: '0 8 * * *' },
+      'another message': { prompt: 'What is urgent?' },
+      'what happens while the fire before runs': { overlap: 'queue' },
+      'where the answer goes': { delivery: 'last_channel' },
+    },
     errors: [404, 409],
     responses: { 200: CronJob },
     handler: async ({ actor, params, body }) => {
@@ -163,6 +177,8 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
       const reader = deps.db.as(actor);
       const found = await Promise.all([reader.select<FireRow>({ ...newest, where: { job_id: job.id } }), reader.select<FireRow>({ ...newest, where: { job_id: job.id, status: { not: 'skipped' } } })]);
       const shown = cronJobOf(job);
+      const fires = found.flat();
+      const deliveries = await deliveriesOfFires(reader, fires);
       return reply(200, {
         job: shown,
         one_shot: shown.one_shot,
@@ -172,7 +188,7 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
         consecutive_fallbacks: 0,
         session_message_count: messages,
         session_token_count: tokens,
-        why: whyOf(job, found.flat()),
+        why: whyOf(job, fires, deliveries),
       });
     },
   }),
@@ -190,7 +206,8 @@ const reading = (deps: JobRouteDeps): RouteDecl[] => [
       const job = await deps.jobs.get(actor, params.id);
       const where = { job_id: job.id, ...(query.status === undefined ? {} : { status: query.status }) };
       const found = await readList<FireRow>(deps.db.as(actor), firesList, query, { from: 'fires', where, columns: { created_at: { column: 'fired_at' } } });
-      return firesList.reply(query, { ...found, rows: found.rows.map(fireOf) });
+      const deliveries = await deliveriesOfFires(deps.db.as(actor), found.rows);
+      return firesList.reply(query, { ...found, rows: found.rows.map((fire) => fireOf(fire, deliveries.get(fire.id) ?? [])) });
     },
   }),
   route({

@@ -54,9 +54,10 @@ export const scheduleRoutes = ({ jobs, fires, waits }: JobRouteDeps): RouteDecl[
     examples: {
       'every weekday at nine': { agent_id: 'assistant', cron: '0 9 * * 1-5', tz: 'Europe/Berlin', prompt: 'What is new?' },
       'every half hour': { agent_id: 'assistant', cron: 'every 30m', prompt: 'Is the site up?' },
+      'to the chat in which you last wrote to it': { agent_id: 'assistant', cron: '0 7 * * *', prompt: 'What is on today?', delivery: 'last_channel' },
       once: { agent_id: 'assistant', cron: 'at 2027-01-31T09:00:00Z', prompt: 'Remind me of the tax return.' },
     },
-    errors: [404],
+    errors: [404, 409],
     responses: { 200: Schedule },
     handler: async ({ actor, body }) => reply(200, scheduleOf(await jobs.create(actor, draftOfSchedule(body, true)))),
   }),

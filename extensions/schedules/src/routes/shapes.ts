@@ -1,6 +1,6 @@
 /** What both views answer. */
 import { Nullable, OneOf, Type, Uuid } from '@svc/api';
-import { Action, Delivery, FIRE_KINDS, FIRE_STATES, type FireRow, MISSED, OVERLAP, Plan, SESSION_MODES, Target } from '../contract.js';
+import { Action, Delivery, DELIVERY_STATES, FIRE_KINDS, FIRE_STATES, type FireDeliveryRow, type FireRow, MISSED, OVERLAP, Plan, SESSION_MODES, Target } from '../contract.js';
 import type { Job } from '../jobs.js';
 import { planText } from '../plan.js';
 
@@ -58,7 +58,14 @@ export const Fire = Type.Object(
     run_id: Nullable(Type.String()),
     session_id: Nullable(Type.String()),
     output: Nullable(Type.String()),
-    delivered: Nullable(Type.String({ description: 'Addresses that took the answer, of all: `1/2`' })),
+    delivered: Nullable(Type.String({ description: 'Places that took the answer, of all: `1/2`' })),
+    deliveries: Type.Array(
+      Type.Object({
+        to: Type.String({ description: 'As `delivery` takes it in text' }),
+        status: OneOf(DELIVERY_STATES, { description: '`sent`: the target took it. `unknown`: it may have arrived, and is not sent again' }),
+        reason: Nullable(Type.String({ description: 'Why it did not arrive, or not yet' })),
+      }),
+    ),
   },
   { 'x-name': 'CronFire' },
 );
@@ -106,8 +113,15 @@ export const cronJobOf = (job: Job) => ({
   ...standingOf(job),
 });
 
-export const fireOf = ({ owner_id: _owner, agent_id: _agent, ...row }: FireRow) => ({
+/** `deliveries`: of this fire. */
+export const fireOf = ({ owner_id: _owner, agent_id: _agent, ...row }: FireRow, deliveries: readonly FireDeliveryRow[]) => ({
   ...row,
   kind: row.kind as (typeof FIRE_KINDS)[number],
   status: row.status as (typeof FIRE_STATES)[number],
+  delivered: deliveredOf(row, deliveries),
+  deliveries: deliveries.map(({ target: to, status, reason }) => ({ to, status: status as (typeof DELIVERY_STATES)[number], reason })),
 });
+
+/** Fires of an earlier version counted in their own row. */
+export const deliveredOf = ({ delivered }: Pick<FireRow, 'delivered'>, deliveries: readonly FireDeliveryRow[]): string | null =>
+  deliveries.length === 0 ? delivered : `${deliveries.filter(({ status }) => status === 'sent').length}/${deliveries.length}`;

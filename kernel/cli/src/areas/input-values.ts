@@ -47,11 +47,14 @@ export const typedValue = ({ name, schema }: Pick<CommandInput, 'name' | 'schema
   if (kind === 'number') return numberOf(text, label, filled(schema).type === 'integer');
   if (kind === 'list') return typedValue({ name, schema: filled(schema).items ?? {} }, text, label);
   if (kind === 'switch') return switchOf(text, label);
-  if (kind === 'json') return jsonOf(text, label);
+  if (kind === 'json') return isPlainText(filled(schema), text) ? text : jsonOf(text, label);
   const choices = choicesOf(schema);
   if (choices !== undefined && !choices.includes(text)) throw usageFailure(`${label} is "${text}"; expected one of these: ${choices.join(', ')}.`);
   return text;
 };
+
+/** One of the forms of the field is text, and the word does not begin as JSON does. */
+const isPlainText = ({ anyOf = [] }: JsonSchema, text: string): boolean => anyOf.some((form) => kindOf(form) === 'text') && !/^\s*[[{"]/.test(text);
 
 const numberOf = (text: string, label: string, isWhole: boolean): number => {
   const value = text.trim() === '' ? Number.NaN : Number(text);

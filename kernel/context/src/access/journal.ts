@@ -95,7 +95,7 @@ export function journalFacade({ journal, ready, clock, log }: JournalFacadeParts
     },
     // Whoever knows the key was told it by the run's owner: a wait for another area is ended by that one.
     wake: (actor, wakeKey, data, also) => open(journal).wake(actor, wakeKey, data, also),
-    claim: async (kind, limit) => [...(await keep(await open(journal).claim(own(kind), limit)))],
+    claim: async (kind, limit, most) => [...(await keep(await open(journal).claim(own(kind), limit, most)))],
     release: async (given) => {
       const run = held.get(given.id);
       if (run?.token !== given.token) return;

@@ -75,8 +75,10 @@ export const waitingAt = (path: readonly string[], least = 1): WaitingSetting | 
   return undefined;
 };
 
-/** What the schema of a section itself says of a key that it does not have yet. */
-export const waitingIn = (section: JsonSchema, [key]: readonly string[]): WaitingSetting | undefined => {
+/** What the schema of a section, or of a table in it, itself says of a key that it does not have yet. */
+export const waitingIn = (section: JsonSchema, [key, ...below]: readonly string[]): WaitingSetting | undefined => {
+  const table = key === undefined || !Object.hasOwn(section.properties ?? {}, key) ? undefined : section.properties?.[key];
+  if (table) return waitingIn(table, below);
   const waiting = key === undefined || !Object.hasOwn(section['x-waiting'] ?? {}, key) ? undefined : section['x-waiting']?.[key];
   return waiting === undefined ? undefined : waiting === true ? waits : unkept(waiting);
 };

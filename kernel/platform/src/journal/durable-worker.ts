@@ -4,8 +4,9 @@
  * W1  No more at once than `concurrency`; what found no room is claimed as soon as something has ended.
  * W2  While its generation drains it takes nothing: what it is given or has claimed goes back, for the next generation.
  * W3  A claim that fails is tried again, after 1 s to 60 s. A run that cannot be driven goes back after a rest of 1 s.
+ * W4  Of a pool, no more at once than its number; the rest stay in the queue, in order, and hold nothing. Those without a pool do not wait for them.
  */
-import type { DurableWorker, Hold, Journal, LeasedRun, Logger, WorkDecl } from '@svc/api';
+import type { DurableWorker, Hold, Journal, LeasedRun, Logger, Pools, WorkDecl } from '@svc/api';
 import type { WorkOptions } from '@svc/api/internal';
 
 export interface WorkerDeps {
@@ -33,15 +34,17 @@ export const createDurableWorker = (deps: WorkerDeps, { name: kind }: WorkDecl, 
   const limit = typeof concurrency === 'number' ? () => concurrency : concurrency;
   /** More could be claimed than there was room for: nobody else would say so again. */
   let isFull = false;
+  const pools = createPoolRoom(options.pools ?? (() => ({})));
 
   const start = async (run: LeasedRun, hold: Hold, isNew: boolean): Promise<void> => {
     active.add(run.id);
+    pools.enter(run.pool);
     try {
       await driveOne(deps, options, run, isNew);
     } finally {
       active.delete(run.id);
       hold.release();
-      if (isFull) poke();
+      if (pools.leave(run.pool) || isFull) poke();
     }
   };
 
@@ -51,7 +54,9 @@ export const createDurableWorker = (deps: WorkerDeps, { name: kind }: WorkDecl, 
     const hold = isFull ? null : deps.hold(`claiming ${kind}`);
     if (!hold) return 'none';
     const wanted = Math.min(room, CLAIM_BATCH);
-    const runs = await deps.journal.claim(kind, wanted).finally(() => hold.release());
+    const most = pools.claiming();
+    const runs = await deps.journal.claim(kind, wanted, most).finally(() => hold.release());
+    pools.claimed(most, runs);
     for (const run of runs) {
       const held = deps.hold(`${kind} ${run.id}`);
       if (held) void start(run, held, false);
@@ -64,12 +69,51 @@ export const createDurableWorker = (deps: WorkerDeps, { name: kind }: WorkDecl, 
   return {
     active,
     hasRoom: () => active.size < limit(),
+    reserve: (pool) => {
+      if (!pools.hasRoom(pool)) return undefined;
+      pools.enter(pool);
+      return () => {
+        if (pools.leave(pool)) poke();
+      };
+    },
     take: async (run) => {
       const hold = deps.hold(`${kind} ${run.id}`);
       if (hold) await start(run, hold, true);
       else await giveBack(deps, run);
     },
     poke,
+  };
+};
+
+/** W4. How many runs of each pool are driven, and which pools have more that wait. */
+const createPoolRoom = (limits: () => Pools) => {
+  const driven = new Map<string, number>();
+  const behind = new Set<string>();
+  const leftIn = (pool: string, most: number): number => Math.max(0, most - (driven.get(pool) ?? 0));
+  return {
+    enter: (pool: string | null): void => {
+      if (pool !== null) driven.set(pool, (driven.get(pool) ?? 0) + 1);
+    },
+    /** True where others of the pool wait for its room. */
+    leave: (pool: string | null): boolean => {
+      if (pool === null) return false;
+      driven.set(pool, (driven.get(pool) ?? 1) - 1);
+      return behind.has(pool);
+    },
+    /** What may be claimed. Until that has come, whoever is accepted queues. */
+    claiming: (): Pools => {
+      const left = Object.entries(limits()).map(([pool, most]) => [pool, leftIn(pool, most)] as const);
+      for (const [pool] of left) behind.add(pool);
+      return Object.fromEntries(left);
+    },
+    /** Where fewer came than there was room for, no more wait. */
+    claimed: (asked: Pools, runs: readonly LeasedRun[]): void => {
+      for (const [pool, room] of Object.entries(asked)) if (runs.filter((run) => run.pool === pool).length < room) behind.delete(pool);
+    },
+    hasRoom: (pool: string): boolean => {
+      const most = limits()[pool];
+      return most === undefined || (!behind.has(pool) && leftIn(pool, most) > 0);
+    },
   };
 };
 

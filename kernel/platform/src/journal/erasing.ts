@@ -10,6 +10,7 @@ import type { PurgeSubject, Scalar } from '@svc/api';
 import { journalErrors } from './errors.js';
 import { interrupt } from './interrupts.js';
 import type { JournalParts } from './journal-parts.js';
+import { NAMED_ALONE } from './rows/run-rows.js';
 
 const BATCH = 500;
 /** Most runs end within a moment of their interruption. */
@@ -28,7 +29,7 @@ interface Found {
 
 /** Resolves with how many runs are still held by somebody: they are interrupted, and their rows are there. */
 export const eraseRuns = async (parts: JournalParts, subject: PurgeSubject): Promise<number> => {
-  const of = conditionOf(subject);
+  const of = conditionOf(parts, subject);
   await removeFree(parts, of);
   let held = await heldOf(parts, of);
   for (const id of held) await interrupt(parts, id, journalErrors.erased(id));
@@ -40,11 +41,12 @@ export const eraseRuns = async (parts: JournalParts, subject: PurgeSubject): Pro
   return (await heldOf(parts, of)).length;
 };
 
-const conditionOf = ({ ownerId, agentId, sessionId }: PurgeSubject): Condition => {
+const conditionOf = ({ tables: { runs } }: JournalParts, { ownerId, agentId, sessionId }: PurgeSubject): Condition => {
   if (ownerId !== undefined) return { sql: 'owner_id = ?', args: [ownerId] };
   if (agentId !== undefined) return { sql: 'subject = ?', args: [agentId] };
-  // Rows of an older daemon name no conversation; those of agents have it as their lane.
-  return { sql: '(session_id = ? OR lane = ?)', args: [sessionId ?? '', sessionId ?? ''] };
+  // Runs of agents have it as their lane; others name it, and only those are in the index of conversations.
+  const session = sessionId ?? '';
+  return { sql: `id IN (SELECT id FROM ${runs} WHERE lane = ? UNION ALL SELECT id FROM ${runs} WHERE session_id = ? AND ${NAMED_ALONE})`, args: [session, session] };
 };
 
 /** Whoever may be at work on a run: the same leases that a claim leaves alone. */

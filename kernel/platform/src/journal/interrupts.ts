@@ -4,7 +4,7 @@ import { isSvcError } from '@svc/api';
 import { conflictOf } from '../storage/contract/errors.js';
 import type { JournalParts } from './journal-parts.js';
 import type { JournalSignal } from './journal-signals.js';
-import { interruptOf, type RunRow, UNFINISHED } from './rows/run-rows.js';
+import { CLAIMED, interruptOf, type RunRow } from './rows/run-rows.js';
 
 /** At once where the run is held here, and in its row: for a holder elsewhere, who reads it when it is told to or with its next beat, and for whoever takes the run over. */
 export const interrupt = async (parts: JournalParts, runId: string, reason: Error): Promise<boolean> => {
@@ -35,7 +35,7 @@ export const listenForInterrupts = async ({ db, held, instanceId, tables }: Jour
   if (held.all().length === 0) return;
   const rows = await db
     .system('interruptions of runs')
-    .read<Pick<RunRow, 'id' | 'interrupt'>>(`SELECT id, interrupt FROM ${tables.runs} WHERE ${UNFINISHED} AND status = 'running' AND lease_owner = ? AND interrupt IS NOT NULL`, [instanceId]);
+    .read<Pick<RunRow, 'id' | 'interrupt'>>(`SELECT id, interrupt FROM ${tables.runs} WHERE ${CLAIMED} AND status = 'running' AND lease_owner = ? AND interrupt IS NOT NULL`, [instanceId]);
   for (const row of rows) {
     const why = interruptOf(row);
     if (why) held.interrupt(row.id, why);

@@ -8,7 +8,7 @@ import { createHeldRuns, type HeldRuns } from './leases/held-runs.js';
 import { createLaneRegistry, type LaneRegistry } from './leases/lane-registry.js';
 import { createReadySignals, type ReadySignals } from './ready-signals.js';
 import type { Lease } from './rows/opening-writes.js';
-import { UNFINISHED } from './rows/run-rows.js';
+import { CLAIMED, QUEUED } from './rows/run-rows.js';
 import { createRunWrites, type RunWrites, type Tables } from './rows/run-writes.js';
 import { createWakeTimer, type WakeTimer } from './wake-timer.js';
 
@@ -144,9 +144,10 @@ export const BY_INDEX = 'runs by the index of their list or key, not by that of 
 
 export const loadLanes = async (db: Db, tables: Tables, lanes: LaneRegistry): Promise<number> => {
   const known = lanes.members();
-  const rows = await db
-    .system('lanes of runs')
-    .read<{ id: string; lane: string; kind: string; status: string; position: number }>(`SELECT id, lane, kind, status, position FROM ${tables.runs} WHERE ${UNFINISHED} AND lane IS NOT NULL`);
+  // That it has a lane is not asked for here: it would lead SQLite to the index of all lanes there ever were.
+  const placed = (which: string): string => `SELECT id, lane, kind, status, position FROM ${tables.runs} WHERE ${which}`;
+  const unfinished = await db.system('lanes of runs').read<{ id: string; lane: string | null; kind: string; status: string; position: number }>(`${placed(CLAIMED)} UNION ALL ${placed(QUEUED)}`);
+  const rows = unfinished.flatMap(({ lane, ...row }) => (lane === null ? [] : [{ ...row, lane }]));
   const open = new Set(rows.map(({ id }) => id));
   // What was known before the rows were read and is not among them has ended, here or elsewhere.
   for (const { lane, runId } of known) if (!open.has(runId)) lanes.remove(lane, runId);

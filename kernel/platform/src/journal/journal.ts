@@ -51,7 +51,7 @@ export const createJournal = (options: JournalOptions): PlatformJournal => {
     step: (run, spec, effect, isLeaving) => step(parts, run, spec, effect, isLeaving),
     wait: (run, wait, progress = {}, isLeaving = undefined) => sleep(parts, { run, isLeaving }, wait, progress),
     wake: (actor, wakeKey, data, also = []) => wake(parts, actor, wakeKey, data, also),
-    claim: (kind, limit) => claimRuns(parts, kind, limit),
+    claim: (kind, limit, most) => claimRuns(parts, kind, limit, most),
     release: (run) => releaseLease(parts, run),
     interrupt: (runId, reason) => interrupt(parts, runId, reason),
     cancel: (actor, runId, why, also = [], only = undefined) => cancel(parts, actor, runId, { why, also, only }),

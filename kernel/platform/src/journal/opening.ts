@@ -26,11 +26,12 @@ export const openRun = async (parts: JournalParts, request: OpenRun, also: reado
     if ('leased' in opened) return { run, replayed: false, ...opened };
     if (opened.by === 'key') return replayOf(parts, run, opened.error);
   }
-  const refusal = await tryCommit(parts, run, [parts.writes.openQueued(run, place, room), ...also]);
+  const queued: JournalRun = { ...run, status: 'queued', begunAt: null };
+  const refusal = await tryCommit(parts, run, [parts.writes.openQueued(queued, place, room), ...also]);
   if (refusal?.by === 'lane') await refuseFull(parts, run, room);
   if (refusal !== undefined) return replayOf(parts, run, refusal.error);
   parts.lanes.put(run.lane, run.id, run.kind, false);
-  return { run: { ...run, status: 'queued' }, replayed: false };
+  return { run: queued, replayed: false };
 };
 
 /** One that is gone was the root, as far as anybody knows. */
@@ -53,12 +54,14 @@ const draftOf = (parts: JournalParts, request: OpenRun, rootId: string | undefin
     rootId: rootId ?? id,
     cause: request.cause ?? null,
     subject: request.subject ?? null,
+    pool: request.pool ?? null,
     status: 'running',
     input: request.input ?? null,
     result: null,
     error: null,
     attempt: 1,
     createdAt: at,
+    begunAt: at,
     updatedAt: at,
     wait: null,
   };

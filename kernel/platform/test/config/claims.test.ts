@@ -17,6 +17,10 @@ const claims: SectionClaims = {
     owner: 'pacer',
     schema: Type.Object({ steps: Type.Integer({ default: 3, 'x-alias': ['old_steps'] }) }, { additionalProperties: false, 'x-waiting': { rest: 'nobody rests', song: true } }),
   },
+  theatre: {
+    owner: 'pacer',
+    schema: Type.Object({ stage: Type.Object({ light: Type.Integer({ default: 1 }) }, { additionalProperties: false, default: {}, 'x-waiting': { sound: 'it is quiet' } }) }, { default: {} }),
+  },
   stranger: { owner: 'stranger', isForeign: true, schema: Type.Object({ name: Type.String({ pattern: '^(a+)+$', default: 'a' }) }, { default: {} }) },
   'api.nickname': { owner: 'stranger', isForeign: true, schema: Type.String({ pattern: '^(a+)+$', default: 'a' }) },
   '/door_key': { owner: 'porter', schema: Type.String({ default: '', 'x-caller-key': true, 'x-env': 'DOOR_KEY' }) },
@@ -74,6 +78,9 @@ describe('what a claim says', () => {
   it('names what waits of its section, and what holds instead', async () => {
     const reported = messages(await load('[pacer]\nrest = 1\nsong = "x"\n'));
     expect(reported).to.contain('warning config.toml:2: [pacer] rest is NOT enforced yet: nobody rests').and.contain('notice config.toml:3: [pacer] song waits for its area');
+    expect(messages(await load('[theatre.stage]\nlight = 2\nsound = 1\n')))
+      .to.contain('[theatre.stage] sound is NOT enforced yet: it is quiet')
+      .and.not.contain('light');
   });
 
   it('marks what lets callers in: whether a key is set is read from that alone', () => {

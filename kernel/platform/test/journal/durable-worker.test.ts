@@ -41,6 +41,7 @@ describe('a worker of durable work', () => {
       Work,
       {
         concurrency: () => room,
+        pools: () => ({ jobs: 2, hooks: 1 }),
         drive: (run) => drive(run),
         resume: async (run) => {
           restored.push(nameOf(run));
@@ -124,6 +125,34 @@ describe('a worker of durable work', () => {
     expect(new Set(driven)).to.deep.equal(new Set(['a', 'b', 'c', 'd']));
     await end(driven[2] as string);
     expect(worker.hasRoom()).to.equal(true);
+  });
+
+  it('W4 drives no more of a pool than its number, the rest in order, and those without a pool at once', async () => {
+    const queue = (name: string, more: object = { pool: 'jobs' }) => rig.journal.open({ kind: 'agent', actor: alice, lane: name, input: name, isQueued: true, ...more });
+    for (const name of ['a', 'b', 'c', 'd']) await queue(name);
+    await queue('hook', { pool: 'hooks' });
+    await queue('other', { pool: 'of nobody' });
+    await queue('message', {});
+    await poke();
+    expect(driven).to.deep.equal(['other', 'message', 'a', 'b', 'hook']);
+    expect(worker.reserve('jobs')).to.equal(undefined);
+    expect((await rig.journal.list({ actor: alice, kind: 'agent', pool: 'jobs', status: ['queued'] })).map(nameOf)).to.deep.equal(['d', 'c']);
+
+    await end('b');
+    expect(driven.slice(5)).to.deep.equal(['c']);
+    await end('message');
+    expect(driven).to.have.length(6);
+    await end('a');
+    await end('c');
+    expect(driven.slice(6)).to.deep.equal(['d']);
+    const [place, none] = [worker.reserve('jobs'), worker.reserve('jobs')];
+    expect([typeof place, none]).to.deep.equal(['function', undefined]);
+    await queue('e');
+    await poke();
+    expect(driven).to.have.length(7);
+    place?.();
+    await quiet();
+    expect(driven.slice(7)).to.deep.equal(['e']);
   });
 
   it('claims all of many, more than one claim takes', async () => {

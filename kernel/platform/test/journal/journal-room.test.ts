@@ -63,6 +63,29 @@ describeOnEngines('the room of the queue', (engine) => {
     expect(await codeOf(open('a', { room, key: 'l' }))).to.equal('none');
   });
 
+  it('W4 is not waited for in a lane behind a run of a pool that nobody has begun', async () => {
+    const claim = async (most = {}): Promise<unknown[]> => (await rig.journal.claim('agent', 10, most)).map(({ input }) => input);
+    const queued = { isQueued: true, pool: 'jobs' };
+    const [first] = [await open('a', { ...queued, input: 'first' }), await open('a', { ...queued, input: 'second' })];
+    const message = await open('a', { input: 'message' });
+    expect([first.run.begunAt, await claim({ jobs: 0 })]).to.deep.equal([null, ['message']]);
+    expect((await rig.journal.get(alice, message.run.id))?.begunAt).to.be.a('string');
+    expect(await claim({ jobs: 1 }), 'the lane is taken').to.deep.equal([]);
+  });
+
+  it('W4 keeps its place in the lane where a run of a pool was begun, slept and was woken', async () => {
+    const { leased } = await open('a', { pool: 'jobs', input: 'job' });
+    if (!leased) throw new Error('the lane is taken');
+    await rig.journal.wait(leased, { reason: 'r', wakeKey: 'k' });
+    await open('a', { input: 'message' });
+    await rig.journal.wake(alice, 'k', {});
+    expect((await rig.journal.claim('agent', 10, { jobs: 0 })).length).to.equal(0);
+    const [again] = await rig.journal.claim('agent', 10, { jobs: 1 });
+    expect([again?.input, again?.begunAt]).to.deep.equal(['job', again?.createdAt]);
+    if (again) await rig.finish(again);
+    expect((await rig.journal.claim('agent', 10, { jobs: 0 })).map(({ input }) => input)).to.deep.equal(['message']);
+  });
+
   it('is counted by status, for whom they are, of what began them, and by when they ended', async () => {
     const parent = await rig.held({ id: 'p' });
     const child = await rig.held({ id: 'c', parentId: 'p' });

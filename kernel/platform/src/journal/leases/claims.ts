@@ -1,8 +1,9 @@
 /** Taking over what may run (J3, J5): candidates are read, each is taken by one conditional write. */
-import type { JournalStep, LeasedRun } from '@svc/api';
+import type { JournalStep, LeasedRun, Pools } from '@svc/api';
 import { conflictOf } from '../../storage/contract/errors.js';
 import type { JournalParts } from '../journal-parts.js';
 import { doubtLease, releaseLease } from './leases.js';
+import { givesWay } from '../rows/opening-writes.js';
 import { interruptOf, RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from '../rows/run-rows.js';
 
 /** Of a run that is not held here. */
@@ -10,10 +11,10 @@ const NEVER = new AbortController().signal;
 /** When every candidate was taken by somebody else, look again this often. */
 const MAX_ROUNDS = 3;
 
-export const claimRuns = async (parts: JournalParts, kind: string, limit: number): Promise<LeasedRun[]> => {
+export const claimRuns = async (parts: JournalParts, kind: string, limit: number, most: Pools = {}): Promise<LeasedRun[]> => {
   await parts.ready();
   for (let round = 1; round <= MAX_ROUNDS; round += 1) {
-    const candidates = await findCandidates(parts, kind, limit);
+    const candidates = await findCandidates(parts, kind, limit, most);
     const taken = await takeAll(parts, candidates);
     if (taken.length > 0 || candidates.length === 0) return withSteps(parts, taken);
   }
@@ -30,22 +31,38 @@ const takeAll = async (parts: JournalParts, candidates: readonly RunRow[]): Prom
   return taken;
 };
 
+/** Those without a pool first, then of each pool as many as there is room for. */
+const findCandidates = async (parts: JournalParts, kind: string, limit: number, most: Pools): Promise<RunRow[]> => {
+  const pools = Object.entries(most);
+  const rest: Share = pools.length === 0 ? { of: '', args: [], limit } : { of: ` AND (pool IS NULL OR pool NOT IN (${pools.map(() => '?').join()}))`, args: pools.map(([pool]) => pool), limit };
+  const shares = [rest, ...pools.map(([pool, room]): Share => ({ of: ' AND pool = ?', args: [pool], limit: Math.min(room, limit) }))].filter((share) => share.limit > 0);
+  return (await Promise.all(shares.map((share) => findShare(parts, kind, share)))).flat().slice(0, limit);
+};
+
+interface Share {
+  /** Which runs are of it. */
+  readonly of: string;
+  readonly args: readonly string[];
+  readonly limit: number;
+}
+
 /** First what a crash left, then waits that are due, then the queue: at most one run of each lane can be among them. */
-const findCandidates = async (parts: JournalParts, kind: string, limit: number): Promise<RunRow[]> => {
+const findShare = (parts: JournalParts, kind: string, { of, args, limit }: Share): Promise<RunRow[]> => {
   const { runs } = parts.tables;
   // A sole writer knows that other instances are dead, any other that its predecessor is; leases of the rest must have run out. Our own are never taken from us.
   const over = parts.soleWriter ? '1 = 1' : `(lease_owner = ? OR lease_until <= ${parts.nowSql()})`;
+  const turn = (run: string): string => `CASE WHEN ${givesWay(`${run}.`)} THEN 1 ELSE 0 END`;
   // Two questions, each of one index: joined by OR they would read every run that a lane ever had.
-  const behind = `EXISTS (SELECT 1 FROM ${runs} AS o WHERE o.lane = r.lane AND o.status IN ('running', 'waiting')) OR EXISTS (SELECT 1 FROM ${runs} AS o WHERE o.lane = r.lane AND o.status = 'queued' AND o.position < r.position)`;
+  const behind = `EXISTS (SELECT 1 FROM ${runs} AS o WHERE o.lane = r.lane AND o.status IN ('running', 'waiting')) OR EXISTS (SELECT 1 FROM ${runs} AS o WHERE o.lane = r.lane AND o.status = 'queued' AND (${turn('o')} < ${turn('r')} OR (${turn('o')} = ${turn('r')} AND o.position < r.position)))`;
   const sql = `
-    SELECT * FROM (SELECT 0 AS rank, ${RUN_COLUMNS} FROM ${runs} WHERE kind = ? AND status = 'running' AND (lease_owner IS NULL OR (lease_owner <> ? AND ${over})) ORDER BY position LIMIT ?) AS lost
+    SELECT * FROM (SELECT 0 AS rank, ${RUN_COLUMNS} FROM ${runs} WHERE kind = ? AND status = 'running'${of} AND (lease_owner IS NULL OR (lease_owner <> ? AND ${over})) ORDER BY position LIMIT ?) AS lost
     UNION ALL
-    SELECT * FROM (SELECT 1 AS rank, ${RUN_COLUMNS} FROM ${runs} WHERE kind = ? AND status = 'waiting' AND wait_until <= ? ORDER BY wait_until LIMIT ?) AS due
+    SELECT * FROM (SELECT 1 AS rank, ${RUN_COLUMNS} FROM ${runs} WHERE kind = ? AND status = 'waiting'${of} AND wait_until <= ? ORDER BY wait_until LIMIT ?) AS due
     UNION ALL
-    SELECT * FROM (SELECT 2 AS rank, ${RUN_COLUMNS} FROM ${runs} AS r WHERE kind = ? AND status = 'queued' AND (lane IS NULL OR NOT (${behind})) ORDER BY position LIMIT ?) AS ready
+    SELECT * FROM (SELECT 2 AS rank, ${RUN_COLUMNS} FROM ${runs} AS r WHERE kind = ? AND status = 'queued'${of} AND (lane IS NULL OR NOT (${behind})) ORDER BY position LIMIT ?) AS ready
     ORDER BY rank, position LIMIT ?`;
   const lost = parts.soleWriter ? [parts.instanceId] : [parts.instanceId, parts.predecessor];
-  return parts.db.system('runs to lease').read<RunRow>(sql, [kind, ...lost, limit, kind, parts.clock.iso(), limit, kind, limit, limit]);
+  return parts.db.system('runs to lease').read<RunRow>(sql, [kind, ...args, ...lost, limit, kind, ...args, parts.clock.iso(), limit, kind, ...args, limit, limit]);
 };
 
 /** Undefined when somebody else was faster, with the run, its interruption or its lane. */
@@ -78,7 +95,7 @@ const takeNow = async (parts: JournalParts, row: RunRow): Promise<LeasedRun | un
   const signal = parts.held.hold({ id: row.id, token });
   const why = interruptOf(row);
   if (why) parts.held.interrupt(row.id, why);
-  return { ...run, status: 'running', attempt, updatedAt: at, token, signal, steps: [] };
+  return { ...run, status: 'running', attempt, begunAt: run.begunAt ?? at, updatedAt: at, token, signal, steps: [] };
 };
 
 const withSteps = async (parts: JournalParts, runs: readonly LeasedRun[]): Promise<LeasedRun[]> => {

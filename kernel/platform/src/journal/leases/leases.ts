@@ -3,7 +3,7 @@ import { isSvcError, type LeasedRun } from '@svc/api';
 import { conflictOf, storageErrors } from '../../storage/contract/errors.js';
 import { listenForInterrupts } from '../interrupts.js';
 import { type JournalParts, loadLanes } from '../journal-parts.js';
-import { type RunRow, UNFINISHED } from '../rows/run-rows.js';
+import { CLAIMED, type RunRow } from '../rows/run-rows.js';
 
 /** Renews all leases of this process with one statement, three times per lease. */
 export const startHeartbeat = (parts: JournalParts): (() => void) => {
@@ -43,7 +43,7 @@ const renew = async (parts: JournalParts): Promise<void> => {
   if (held.length === 0) return;
   await parts.db.commit([parts.writes.renew(parts.newLease())]);
   if (parts.soleWriter) return;
-  const kept = new Set((await leasesOf(parts, `${UNFINISHED} AND status = 'running' AND lease_owner = ?`, [parts.instanceId])).map(({ id }) => id));
+  const kept = new Set((await leasesOf(parts, `${CLAIMED} AND status = 'running' AND lease_owner = ?`, [parts.instanceId])).map(({ id }) => id));
   const missing = held.filter(({ id }) => !kept.has(id));
   if (missing.length === 0) return;
   // A run is held before the commit that opens it, and for a moment after the one that ends it: only its row says that it is somebody else's.

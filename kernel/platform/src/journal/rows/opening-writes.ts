@@ -10,7 +10,7 @@ export interface Lease {
 }
 
 const RUN_INSERT =
-  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, root_id, cause_kind, cause_id, subject, session_id, status, position, input, attempt, created_at, updated_at, lease_owner, lease_token, lease_until';
+  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, root_id, cause_kind, cause_id, subject, pool, session_id, status, position, input, attempt, created_at, begun_at, updated_at, lease_owner, lease_token, lease_until';
 
 /** What its row holds beside the run. */
 export interface Place {
@@ -31,6 +31,9 @@ export const limitsIn = (
   ...(room.root === undefined || rootId === id ? [] : [{ by: 'root' as const, of: 'root_id = ?', args: [rootId], limit: room.root }]),
 ];
 
+/** Of a queued run that lets those without a pool go first: nobody has begun it. */
+export const givesWay = (of = ''): string => `${of}pool IS NOT NULL AND ${of}lease_token = 0`;
+
 const conditionsOf = (runs: string, run: JournalRun, room: Room) =>
   limitsIn(run, room).map(({ limit, of, args }) => ({ sql: `(SELECT COUNT(*) FROM ${runs} WHERE ${of}) < ?`, args: [...args, limit] }));
 
@@ -48,7 +51,7 @@ export const createOpeningWrites = (db: Db, runs: string, nowSql: () => string) 
     // What runs at once needs no room in the queue.
     const conditions = room.root === undefined ? [] : conditionsOf(runs, run, { root: room.root });
     return sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, 1, ${nowSql()} + ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued' AND position < ?)${conditions.map(({ sql }) => ` AND ${sql}`).join('')}`,
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'running', ?, ?, 1, ?, ?, ?, ?, 1, ${nowSql()} + ? WHERE NOT EXISTS (SELECT 1 FROM ${runs} WHERE lane = ? AND status = 'queued' AND position < ?${run.pool === null ? ` AND NOT (${givesWay()})` : ''})${conditions.map(({ sql }) => ` AND ${sql}`).join('')}`,
       args: [...opened(run, place), lease.owner, lease.ms, run.lane, place.position, ...conditions.flatMap(({ args }) => args)],
       expect: 1,
     });
@@ -58,7 +61,7 @@ export const createOpeningWrites = (db: Db, runs: string, nowSql: () => string) 
   openQueued: (run: JournalRun, place: Place, room: Room): Write => {
     const conditions = conditionsOf(runs, run, room);
     return sealed(db, {
-      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, NULL, 0, 0${conditions.length === 0 ? '' : ' WHERE '}${conditions.map(({ sql }) => sql).join(' AND ')}`,
+      sql: `INSERT INTO ${runs}(${RUN_INSERT}) SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 'queued', ?, ?, 1, ?, ?, ?, NULL, 0, 0${conditions.length === 0 ? '' : ' WHERE '}${conditions.map(({ sql }) => sql).join(' AND ')}`,
       args: [...opened(run, place), ...conditions.flatMap(({ args }) => args)],
       expect: 1,
     });
@@ -99,9 +102,11 @@ const opened = (run: JournalRun, { position, session }: Place): Scalar[] => [
   run.cause?.kind ?? null,
   run.cause?.id ?? null,
   run.subject,
+  run.pool,
   session,
   position,
   toJson(run.input),
   run.createdAt,
+  run.begunAt,
   run.updatedAt,
 ];

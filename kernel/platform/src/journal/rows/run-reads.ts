@@ -3,7 +3,7 @@ import { type Actor, idGroups, intervalSql, type JournalRun, type JournalStep, t
 import { ownerScope, type RunInterval, type RunSummary } from '@svc/api/internal';
 import { journalErrors } from '../errors.js';
 import { BY_INDEX, type JournalParts, positionAt } from '../journal-parts.js';
-import { causeOf, ENDED, RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
+import { causeOf, CLAIMED, ENDED, QUEUED, RUN_COLUMNS, runOf, STEP_COLUMNS, stepOf, type RunRow, type StepRow } from './run-rows.js';
 
 /** Why steps are read with no actor. */
 const OF_STEPS = 'steps have no owner column; the text finds whose they are through their runs';
@@ -13,6 +13,7 @@ const MAX_LIST = 1_000;
 const DEFAULT_SUMMARY = 1_000;
 const MAX_SUMMARY = 10_000;
 const STATUSES: readonly RunStatus[] = ['queued', 'running', 'waiting', 'done', 'failed', 'cancelled'];
+const OPEN: readonly RunStatus[] = ['queued', 'running', 'waiting'];
 
 export const getRun = async (parts: JournalParts, actor: Actor, runId: string): Promise<JournalRun | undefined> => {
   const row = await parts.db.as(actor).first<RunRow>({ from: 'runs', where: { id: runId } });
@@ -137,17 +138,18 @@ type Condition = readonly [sql: string, args: ReadonlyArray<string | number>];
 const foundBy = (parts: JournalParts, filter: RunFilter): { readonly where: string; readonly args: ReadonlyArray<string | number> } | undefined => {
   // No status at all is asked for: `IN ()` is not portable.
   if (filter.status?.length === 0) return undefined;
-  const { lane, subject, parentId, rootId, isTopLevel, status, since, endedSince, unclaimedBefore, before } = filter;
+  const { lane, subject, parentId, rootId, isTopLevel, pool, status, since, endedSince, unclaimedBefore, before } = filter;
   // Each list is read from its newest on by one index; what would lead SQLite, which has counted nothing, to another is said so that no index answers it.
   const isSmall = lane !== undefined || subject !== undefined || parentId !== undefined || rootId !== undefined || endedSince !== undefined || (status !== undefined && !status.includes('done'));
   const conditions: readonly Condition[] = [
     ownedBy(filter.actor, isSmall),
-    ...(filter.kind === undefined ? [] : [ofKind(filter.kind, filter.actor, isSmall)]),
-    ...(lane === undefined ? [] : [['lane = ?', [lane]] as const]),
+    ...(filter.kind === undefined ? [] : [ofKind(filter.kind, lane === undefined && (isSmall || !seesAll(filter.actor)))]),
+    ...(lane === undefined ? [] : [inLane(parts, lane, status)]),
     ...(subject === undefined ? [] : [['subject = ?', [subject]] as const]),
     ...(parentId === undefined ? [] : [['parent_id = ?', [parentId]] as const]),
     ...(rootId === undefined ? [] : [['(root_id = ? OR id = ?)', [rootId, rootId]] as const]),
     ...(isTopLevel === undefined ? [] : [[isTopLevel ? "COALESCE(parent_id, '') = ''" : "COALESCE(parent_id, '') <> ''", []] as const]),
+    ...(pool === undefined ? [] : [[pool === null ? 'pool IS NULL' : 'pool = ?', pool === null ? [] : [pool]] as const]),
     ...(status === undefined ? [] : [inStatus(status)]),
     ...(endedSince === undefined ? [] : [[`${ENDED} AND updated_at >= ?`, [new Date(msOf(endedSince)).toISOString()]] as const]),
     ...(unclaimedBefore === undefined ? [] : [['lease_token = 0 AND created_at < ?', [new Date(msOf(unclaimedBefore)).toISOString()]] as const]),
@@ -160,8 +162,14 @@ const foundBy = (parts: JournalParts, filter: RunFilter): { readonly where: stri
 /** All that one person has is found by whose it is; fewer by what they are about, and then validated. */
 const ownedBy = (actor: Actor, isSmall: boolean): Condition => (isSmall || seesAll(actor) ? ['(? = 1 OR owner_id = ?)', ownerScope(actor)] : ['owner_id = ?', [actor.ownerId]]);
 
-/** Whoever sees everybody's reads them in the order of their arrival, and leaves out other kinds. */
-const ofKind = (kind: string, actor: Actor, isSmall: boolean): Condition => (isSmall || !seesAll(actor) ? ['kind = ?', [kind]] : ["kind || '' = ?", [kind]]);
+/** Whoever sees everybody's reads them in the order of their arrival, and leaves out other kinds; so does whoever reads one lane. */
+const ofKind = (kind: string, isByKind: boolean): Condition => (isByKind ? ['kind = ?', [kind]] : ["kind || '' = ?", [kind]]);
+
+/** What is unfinished in a lane is found by its own indexes, however much ended there before. */
+const inLane = ({ tables: { runs } }: JournalParts, lane: string, status: RunFilter['status']): Condition =>
+  status?.every((one) => OPEN.includes(one))
+    ? [`id IN (SELECT id FROM ${runs} WHERE lane = ? AND ${CLAIMED} UNION ALL SELECT id FROM ${runs} WHERE lane = ? AND ${QUEUED})`, [lane, lane]]
+    : ['lane = ?', [lane]];
 
 /** Nearly all are done: they are those that are not anything else. */
 const inStatus = (status: readonly RunStatus[]): Condition => {

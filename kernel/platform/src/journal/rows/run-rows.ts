@@ -14,6 +14,7 @@ export interface RunRow {
   readonly cause_kind: string | null;
   readonly cause_id: string | null;
   readonly subject: string | null;
+  readonly pool: string | null;
   readonly status: RunStatus;
   readonly position: number;
   readonly input: string | null;
@@ -21,6 +22,7 @@ export interface RunRow {
   readonly error: string | null;
   readonly attempt: number;
   readonly created_at: string;
+  readonly begun_at: string | null;
   readonly updated_at: string;
   readonly wait_reason: string | null;
   readonly wake_key: string | null;
@@ -30,14 +32,20 @@ export interface RunRow {
   readonly interrupt: string | null;
 }
 
-/** Word for word the condition of an index: SQLite reads that, and not every run there ever was, only where a question says it so. */
-export const UNFINISHED = "status IN ('queued', 'running', 'waiting')";
+/** Word for word the condition of the index of lanes: SQLite reads that, and not every run there ever was, only where a question says it so. */
+export const CLAIMED = "status IN ('running', 'waiting')";
+
+/** Likewise, of the index of the queue: a run that begins at once is never in it. */
+export const QUEUED = "status = 'queued'";
+
+/** Likewise, of runs that name a conversation which is not their lane. */
+export const NAMED_ALONE = '(session_id <> lane OR lane IS NULL)';
 
 /** Likewise. */
 export const ENDED = "status IN ('done', 'failed', 'cancelled')";
 
 export const RUN_COLUMNS =
-  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, root_id, cause_kind, cause_id, subject, status, position, input, result, error, attempt, created_at, updated_at, wait_reason, wake_key, wait_until, wait_data, lease_token, interrupt';
+  'id, kind, owner_id, request_key, fingerprint, lane, parent_id, root_id, cause_kind, cause_id, subject, pool, status, position, input, result, error, attempt, created_at, begun_at, updated_at, wait_reason, wake_key, wait_until, wait_data, lease_token, interrupt';
 
 export interface StepRow {
   readonly run_id: string;
@@ -69,6 +77,7 @@ export const runOf = (row: RunRow): JournalRun => ({
   rootId: row.root_id ?? row.parent_id ?? row.id,
   cause: causeOf(row),
   subject: row.subject,
+  pool: row.pool,
   status: row.status,
   input: fromJson(row.id, 'input', row.input),
   result: fromJson(row.id, 'result', row.result),
@@ -76,6 +85,7 @@ export const runOf = (row: RunRow): JournalRun => ({
   error: fromJson(row.id, 'error', row.error) as JournalRun['error'],
   attempt: row.attempt,
   createdAt: row.created_at,
+  begunAt: row.begun_at,
   updatedAt: row.updated_at,
   wait: row.wait_reason === null || row.wake_key === null ? null : { reason: row.wait_reason, wakeKey: row.wake_key, until: row.wait_until, data: fromJson(row.id, 'wait_data', row.wait_data) },
 });

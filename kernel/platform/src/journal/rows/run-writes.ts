@@ -5,7 +5,7 @@
 import type { Advance, Db, LeasedRun, RunError, StepOutcome, StepSpec, Write } from '@svc/api';
 import type { Finish } from '@svc/api/internal';
 import { createOpeningWrites, type Lease, sealed } from './opening-writes.js';
-import { toJson, UNFINISHED } from './run-rows.js';
+import { CLAIMED, toJson } from './run-rows.js';
 
 /** Of whoever holds the lease. */
 const HELD = "id = ? AND lease_token = ? AND lease_owner = ? AND status = 'running'";
@@ -85,14 +85,14 @@ export const createRunWrites = (db: Db, { runs, steps }: Tables, nowSql: () => s
   /** Takes a candidate as it was read; whoever came first has changed its token or status, or has interrupted it. */
   claim: (run: { id: string; status: string; token: number; isInterrupted: boolean }, attempt: number, lease: Lease, at: string): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET status = 'running', attempt = ?, lease_owner = ?, lease_token = lease_token + 1, lease_until = ${nowSql()} + ?, updated_at = ? WHERE id = ? AND status = ? AND lease_token = ?${run.isInterrupted ? '' : ' AND interrupt IS NULL'}`,
-      args: [attempt, lease.owner, lease.ms, at, run.id, run.status, run.token],
+      sql: `UPDATE ${runs} SET status = 'running', attempt = ?, lease_owner = ?, lease_token = lease_token + 1, lease_until = ${nowSql()} + ?, begun_at = COALESCE(begun_at, ?), updated_at = ? WHERE id = ? AND status = ? AND lease_token = ?${run.isInterrupted ? '' : ' AND interrupt IS NULL'}`,
+      args: [attempt, lease.owner, lease.ms, at, at, run.id, run.status, run.token],
       expect: 1,
     }),
 
   renew: (lease: Lease): Write =>
     sealed(db, {
-      sql: `UPDATE ${runs} SET lease_until = ${nowSql()} + ? WHERE ${UNFINISHED} AND status = 'running' AND lease_owner = ?`,
+      sql: `UPDATE ${runs} SET lease_until = ${nowSql()} + ? WHERE ${CLAIMED} AND status = 'running' AND lease_owner = ?`,
       args: [lease.ms, lease.owner],
     }),
 

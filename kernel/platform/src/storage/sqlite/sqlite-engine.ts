@@ -89,6 +89,7 @@ const SET_UP = [
   'PRAGMA secure_delete=ON',
   // The WAL file shrinks back to this after a checkpoint.
   'PRAGMA journal_size_limit=67108864',
+  'PRAGMA wal_autocheckpoint=4000',
   `CREATE TABLE ${CHANGES_TABLE} (unit integer, write integer, n integer)`,
   CREATE_EVENTS,
   CREATE_IDENTITY,
