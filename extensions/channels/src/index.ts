@@ -156,7 +156,7 @@ export default defineExtension({
     });
     ctx.timers.every('prune-deliveries', PRUNE_MS, async () => {
       const before = new Date(clock.now() - KEEP_MS).toISOString();
-      await db.commit([db.remove('deliveries', { created_at: { lt: before }, status: ENDED }, { expect: 'any' })]);
+      await db.commit([db.remove('deliveries', { created_at: { lt: before }, status: ENDED }, { expect: 'any' }), ...senders.forgotten()]);
     });
     ctx.onDispose('connections of channels', () => supervisor.stop());
   },

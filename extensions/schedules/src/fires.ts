@@ -67,7 +67,24 @@ export const MAX_OUTPUT = 65_536;
 
 export const createFires = (deps: FireDeps): Fires => {
   const worker: DurableWorker = deps.journal.worker(CronFire, { concurrency: deps.concurrency, drive: (run) => drive(deps, run) });
-  const open = (job: Job, due: string, kind: FireRow['kind'], also: readonly Write[]): Promise<FireRow> => openFire(deps, worker, job, due, kind, also);
+  /** Those that are being opened. */
+  let opening = 0;
+  const open = async (job: Job, due: string, kind: FireRow['kind'], also: readonly Write[]): Promise<FireRow> => {
+    const isQueued = worker.active.size + opening >= deps.concurrency();
+    opening += 1;
+    try {
+      return await openFire(deps, worker, { job, due, kind, isQueued }, also);
+    } finally {
+      opening -= 1;
+    }
+  };
+  const claimDue = async (): Promise<{ readonly made: number; readonly isMore: boolean }> => {
+    const due = await deps.db
+      .system('jobs that are due')
+      .select<JobRow>({ from: 'jobs', where: { enabled: 1, next_run: { lte: deps.clock.iso() } }, order: [{ column: 'next_run' }], limit: DUE_AT_ONCE });
+    const made = (await Promise.all(due.map((row) => claim(deps, jobOf(row), open).catch((cause: unknown) => unclaimed(deps, row, cause))))).reduce((sum, one) => sum + one, 0);
+    return { made, isMore: due.length === DUE_AT_ONCE && made > 0 };
+  };
   let lastTick = deps.clock.now();
   let lastLook = 0;
   let nextDue = 0;
@@ -78,14 +95,17 @@ export const createFires = (deps: FireDeps): Fires => {
       lastTick = deps.clock.now();
       if (lastTick < nextDue && lastTick - lastLook < LOOK_MS) return 0;
       lastLook = lastTick;
-      const now = deps.clock.iso();
-      const due = await deps.db.system('jobs that are due').select<JobRow>({ from: 'jobs', where: { enabled: 1, next_run: { lte: now } }, order: [{ column: 'next_run' }], limit: DUE_AT_ONCE });
-      const made = await Promise.all(due.map((row) => claim(deps, jobOf(row), open).catch((cause: unknown) => unclaimed(deps, row, cause))));
+      let made = 0;
+      for (let isMore = true; isMore; ) {
+        const claimed = await claimDue();
+        made += claimed.made;
+        isMore = claimed.isMore;
+      }
       const [first] = await deps.db
         .system('the next job')
         .select<Pick<JobRow, 'next_run'>>({ from: 'jobs', columns: ['next_run'], where: { enabled: 1, next_run: { not: null } }, order: [{ column: 'next_run' }], limit: 1 });
       nextDue = first?.next_run ? Date.parse(first.next_run) : Number.POSITIVE_INFINITY;
-      return made.reduce((sum, one) => sum + one, 0);
+      return made;
     },
     changed: () => {
       nextDue = 0;
@@ -198,7 +218,15 @@ const skipped = (deps: FireDeps, job: Job, due: string, why: string): Write[] =>
   changeOf(deps, job),
 ];
 
-const openFire = async (deps: FireDeps, worker: DurableWorker, job: Job, due: string, kind: FireRow['kind'], also: readonly Write[]): Promise<FireRow> => {
+interface Opening {
+  readonly job: Job;
+  readonly due: string;
+  readonly kind: FireRow['kind'];
+  /** As many as may be are being driven. */
+  readonly isQueued: boolean;
+}
+
+const openFire = async (deps: FireDeps, worker: DurableWorker, { job, due, kind, isQueued }: Opening, also: readonly Write[]): Promise<FireRow> => {
   const row = fireRow(deps, job, due, kind);
   const { action } = job;
   const fact = { ownerId: job.owner_id, jobId: job.id, fireId: row.id, name: job.name, agentId: job.agent_id, kind: action.kind, text: action.kind === 'system_event' ? action.text : '' };
@@ -211,6 +239,7 @@ const openFire = async (deps: FireDeps, worker: DurableWorker, job: Job, due: st
       ...(job.agent_id === null ? {} : { subject: job.agent_id }),
       cause: kind === 'manual' ? { kind: 'message' } : { kind: 'cron', id: job.id },
       input: { fireId: row.id, jobId: job.id },
+      ...(isQueued ? { isQueued } : {}),
     },
     [...also, deps.db.insert('fires', [row]), deps.events.event(CronFired, fact), changeOf(deps, job)],
   );

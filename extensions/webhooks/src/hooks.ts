@@ -97,8 +97,9 @@ const wake = (deps: HookDeps): RouteDecl =>
       const actor = await deps.proved(req);
       if (body.mode === 'next_heartbeat') throw webhookErrors.unsupported('The mode next_heartbeat', 'agents have no heartbeat.');
       const agent = await agentOf(deps, actor, body.agent_id);
-      const { runId, replayed } = await submit(deps, 'wake', { actor, agent, text: body.text, headers });
-      if (!replayed) await deps.db.commit([deps.events.event(WebhookWake, { ownerId: actor.ownerId, id: runId, agentId: agent.id, text: body.text })]);
+      const { runId } = await submit(deps, 'wake', { actor, agent, text: body.text, headers });
+      // Also for a call that comes again: the daemon may have ended between the two. Its listeners know the run.
+      await deps.db.commit([deps.events.event(WebhookWake, { ownerId: actor.ownerId, id: runId, agentId: agent.id, text: body.text })]);
       return reply(200, { status: 'accepted', mode: 'now', agent_id: agent.id, run_id: runId });
     },
   });

@@ -118,6 +118,18 @@ describe('hooks with a token', function () {
     expect((await http.expect(409, 'POST', WAKE, '{"text":"another text"}', call)).status).to.equal(409);
   });
 
+  it('H2 says again what a call that comes again said: the daemon may have ended before it did', async () => {
+    const call = { authorization: `Bearer ${TOKEN}`, 'idempotency-key': 'cut off' };
+    const first = await woken(call);
+    const trigger = (await http.expect(201, 'POST', '/api/triggers', { agent_id: world.agent.id, pattern: { content_match: { substring: 'the build failed' } }, prompt_template: 'Look: {{event}}' }))
+      .body.trigger_id;
+    for (let again = 0; again < 2; again += 1) expect(await woken(call)).to.equal(first);
+    const fires = async () => (await http.expect(200, 'GET', `/api/triggers/${trigger}/history`)).body.history;
+    for (let tries = 0; tries < 200 && (await fires()).length === 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect((await fires()).length).to.equal(1);
+    await http.expect(200, 'DELETE', `/api/triggers/${trigger}`);
+  });
+
   it('limits the size and the number of calls', async () => {
     const call = { authorization: `Bearer ${TOKEN}` };
     expect((await http.expect(413, 'POST', WAKE, { text: 'x'.repeat(3_000) }, call)).body.code).to.equal('webhooks_too_large');
