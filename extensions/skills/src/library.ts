@@ -85,12 +85,15 @@ export interface LibraryDeps extends StoreContext {
 interface State {
   readonly deps: LibraryDeps;
   readonly store: ReturnType<typeof createSkillStore>;
+  /** Those of the release, read once. */
+  readonly bundled: ReadonlyMap<string, Entry>;
   entries: ReadonlyMap<string, Entry>;
   readonly uses: Map<string, number>;
 }
 
 export const createLibrary = (deps: LibraryDeps): Library => {
-  const state: State = { deps, store: createSkillStore(deps), entries: bundledEntries(), uses: new Map() };
+  const bundled = bundledEntries();
+  const state: State = { deps, store: createSkillStore(deps), bundled, entries: bundled, uses: new Map() };
   const turns = createTurns();
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns('library', work);
   const find = (name: string): Entry | undefined => state.entries.get(name) ?? state.entries.get(nameOf(name));
@@ -131,11 +134,11 @@ const bundledEntry = (text: ReturnType<typeof readSkillFile>): Entry => ({
 });
 
 const load = async (state: State): Promise<number> => {
-  const { deps, store } = state;
+  const { deps, store, bundled } = state;
   const root = deps.files.root('skills');
   const rows = await store.all();
   const byFolder = new Set(rows.flatMap((row) => [row.folder, ...versionsOf(row).map(({ folder }) => folder)]));
-  const entries = new Map(bundledEntries());
+  const entries = new Map(bundled);
   const folders = (await root.list('', { limit: MAX_SKILLS * 2 })).filter(({ kind, name }) => kind === 'dir' && !name.startsWith('.'));
   const orphans = folders.filter(({ name }) => name.includes(INSTALLED_FOLDER) && !byFolder.has(name));
   for (const { name } of orphans) await root.remove(name);
