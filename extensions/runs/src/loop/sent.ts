@@ -2,10 +2,16 @@
 import { tokensOfChars } from '@svc/api';
 import type { ToolSchema } from '@svc/ext-llm/contract';
 
+export interface SentTokens {
+  readonly instructionTokens: number;
+  readonly toolTokens: number;
+  readonly tools: number;
+}
+
 export interface Sent {
   note(agentId: string, system: string, tools: readonly ToolSchema[]): void;
   /** Undefined where the agent was asked nothing since the start. */
-  of(agentId: string): { readonly instructionTokens: number; readonly toolTokens: number; readonly tools: number } | undefined;
+  of(agentId: string): SentTokens | undefined;
 }
 
 const MAX_AGENTS = 200;
@@ -24,7 +30,13 @@ export const createSent = (): Sent => {
     },
     of: (agentId) => {
       const found = newest.get(agentId);
-      return found && { instructionTokens: tokensOfChars(found.chars), toolTokens: found.tools.length === 0 ? 0 : tokensOfChars(JSON.stringify(found.tools).length), tools: found.tools.length };
+      return found && countSent(found.chars, found.tools);
     },
   };
 };
+
+export const countSent = (chars: number, tools: readonly ToolSchema[]): SentTokens => ({
+  instructionTokens: tokensOfChars(chars),
+  toolTokens: tools.length === 0 ? 0 : tokensOfChars(JSON.stringify(tools).length),
+  tools: tools.length,
+});
