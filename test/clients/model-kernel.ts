@@ -73,7 +73,7 @@ export const useModelKernel = (): typeof bootWithModel => {
 
 /** Runs that a claim left end with their agent. */
 const makeNew = async ({ http, model }: ModelKernel, script: Parameters<typeof bootWithModel>[0], manifest: string | undefined): Promise<void> => {
-  for (const { id } of (await http.expect(200, 'GET', '/api/agents')).body.agents) await http.expect(200, 'DELETE', `/api/agents/${id}`);
+  for (const { id } of (await http.expect(200, 'GET', '/api/agents')).body.agents) await http.expect(200, 'DELETE', `/api/agents/${id}?erase=true`);
   model.beginAnew(script);
   await http.expect(201, 'POST', '/api/agents', { manifest_toml: manifest });
 };

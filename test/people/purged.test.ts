@@ -73,7 +73,7 @@ describeDaemonOnEngines('a purge through the daemon', () => {
     const id = await agent('magpie');
     await say(id, 'hello magpieword');
     expect(await tablesWith('magpieword')).to.include('journal__runs');
-    await alice.expect(200, 'DELETE', `/api/agents/${id}`);
+    await alice.expect(200, 'DELETE', `/api/agents/${id}?erase=true`);
     expect(await tablesWith('magpieword')).to.deep.equal([]);
   });
 
@@ -111,8 +111,16 @@ describeDaemonOnEngines('a purge through the daemon', () => {
         },
       ],
       [wren, 'xisessionx', async () => alice.expect(200, 'DELETE', `/api/sessions/${await current(wren)}?erase=true`)],
-      [wren, 'jiagentwj', () => alice.expect(200, 'DELETE', `/api/agents/${wren}`)],
-      [finch, 'kipersonk', () => kernel.daemon.parts.purges.purge({ ownerId: String(owner?.owner_id) })],
+      [wren, 'jiagentwj', () => alice.expect(200, 'DELETE', `/api/agents/${wren}?erase=true`)],
+      [
+        finch,
+        'kipersonk',
+        async () => {
+          // What lies in the bin goes with the person.
+          await alice.expect(200, 'DELETE', `/api/agents/${finch}`);
+          await kernel.daemon.parts.purges.purge({ ownerId: String(owner?.owner_id) });
+        },
+      ],
     ];
     const isSqlite = engineInUse() === 'SQLite';
     for (const [agentId, word, erase] of erasures) {

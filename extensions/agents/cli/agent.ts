@@ -9,7 +9,8 @@ export const define = (program: Command, action: Action): void => {
   agent
     .command('list')
     .description('List agents')
-    .action(action((cli) => list(cli)));
+    .option('--deleted', 'deleted agents that can be restored')
+    .action(action((cli, flags: { deleted?: boolean }) => list(cli, flags.deleted === true)));
   agent
     .command('new')
     .description('Create an agent; asks for missing values at a terminal')
@@ -40,7 +41,13 @@ export const define = (program: Command, action: Action): void => {
     .aliases(['rm', 'delete', 'remove'])
     .description('Delete agents')
     .argument('<agents...>', 'names or ids')
-    .action(action((cli, wanted: string[]) => kill(cli, wanted)));
+    .option('--erase', 'at once, so that nobody can restore them; also those that were deleted before')
+    .action(action((cli, wanted: string[], flags: { erase?: boolean }) => kill(cli, wanted, flags.erase === true)));
+  agent
+    .command('restore')
+    .description('Restore deleted agents, with their conversations and data')
+    .argument('<agents...>', 'names or ids')
+    .action(action(async (cli, wanted: string[]) => (await import('./agent/restore-agents.js')).restore(cli, wanted)));
 };
 
 const defineChanges = (agent: Command, action: Action): void => {
@@ -71,13 +78,14 @@ const defineChanges = (agent: Command, action: Action): void => {
     .action(action(async (cli, wanted: string, name: string | undefined) => (await import('./agent/new-agent.js')).clone(cli, wanted, name)));
 };
 
-const list = async (cli: Cli): Outcome => {
-  const agents = await listAgents(await cli.daemon());
+const list = async (cli: Cli, isDeleted: boolean): Outcome => {
+  const agents = await listAgents(await cli.daemon(), isDeleted ? { deleted: 'only' } : {});
   if (cli.json) cli.out.json({ agents, total: agents.length });
-  else if (agents.length === 0) cli.out.line(typed('No agents yet. Create one: svc agent new'));
+  else if (agents.length === 0) cli.out.line(isDeleted ? 'No deleted agent can be restored.' : typed('No agents yet. Create one: svc agent new'));
   else {
     const now = Date.now();
-    const stateOf = ({ mode, state }: (typeof agents)[number]): string => (mode === undefined || mode === 'Normal' ? state : `${state}, ${mode}`);
+    const stateOf = ({ mode, restorable_until: until, state }: (typeof agents)[number]): string =>
+      until !== undefined ? `until ${until.slice(0, 10)}` : mode === undefined || mode === 'Normal' ? state : `${state}, ${mode}`;
     const rows = agents.map((agent) => [agent.name, stateOf(agent), `${agent.model_provider} / ${agent.model_name}`, agent.last_active ? agoText(agent.last_active, now) : 'never', agent.id]);
     const { dim, bold } = cli.out;
     const columns = [{ title: 'NAME' }, { title: 'STATE' }, { title: 'MODEL', shrinks: true }, { title: 'LAST RUN', givesWay: true }, { title: 'ID' }];
@@ -86,17 +94,21 @@ const list = async (cli: Cli): Outcome => {
   return EXIT.ok;
 };
 
-const kill = async (cli: Cli, wanted: readonly string[]): Outcome => {
+const kill = async (cli: Cli, wanted: readonly string[], erase: boolean): Outcome => {
   const daemon = await cli.daemon();
-  const agents = await listAgents(daemon);
+  const agents = [...(await listAgents(daemon)), ...(erase ? await listAgents(daemon, { deleted: 'only' }) : [])];
   // All are found before the first one ends.
   const found = [...new Set(wanted.map((one) => agentNamed(agents, one)))];
   const names = found.map(({ name }) => name).join(', ');
-  const goes = found.length === 1 ? 'This deletes its sessions. Files in its workspace stay.' : 'This deletes their sessions. Files in their workspaces stay.';
-  if (!(await agreesAtTerminal(cli, `End ${names} for good? ${goes}`))) return EXIT.ok;
-  for (const { id } of found) await daemon.call('killAgent', { id });
+  const goes = found.length === 1 ? 'Its sessions go with it. Files in its workspace stay.' : 'Their sessions go with them. Files in their workspaces stay.';
+  if (!(await agreesAtTerminal(cli, `${erase ? 'Erase' : 'Delete'} ${names}? ${goes}${erase ? ' This cannot be undone.' : ''}`))) return EXIT.ok;
+  let until: string | null = null;
+  for (const { id } of found) until = (await daemon.call('killAgent', { id, ...(erase ? { erase } : {}) })).restorable_until ?? until;
   const [first] = found;
-  if (cli.json) cli.out.json({ status: 'killed', agent_id: first?.id, name: first?.name, killed: found.map(({ id, name }) => ({ agent_id: id, name })) });
-  else cli.out.line(`${cli.out.green('✓')} ${names} ${found.length === 1 ? 'has' : 'have'} ended`);
+  if (cli.json) cli.out.json({ status: 'killed', agent_id: first?.id, name: first?.name, killed: found.map(({ id, name }) => ({ agent_id: id, name })), restorable_until: until });
+  else {
+    const later = until === null ? '' : typed(`; until ${until.slice(0, 10)}: svc agent restore ${found.map(({ id }) => id).join(' ')}`);
+    cli.out.line(`${cli.out.green('✓')} ${names} ${found.length === 1 ? 'has' : 'have'} ended${later}`);
+  }
   return EXIT.ok;
 };

@@ -7,7 +7,7 @@ const TrashConfig = Type.Object(
       minimum: 0,
       maximum: 365,
       default: 30,
-      description: 'How many days deleted conversations can be restored. 0: they are erased at once. It holds for what is deleted from then on',
+      description: 'How many days deleted conversations, agents and files can be restored. 0: they are erased at once. It holds for what is deleted from then on',
     }),
   },
   { additionalProperties: false, default: {} },

@@ -144,6 +144,12 @@ export const agentErrors = defineErrors('', {
     message: (name: string) => `The agent "${name}" that this request made has been killed since.`,
     hint: 'Use a new key to make another one.',
   },
+  agents_name_taken: {
+    status: 409,
+    retry: false,
+    message: (name: string) => `The deleted agent cannot come back: another agent is named "${name}" now.`,
+    hint: 'Rename or delete that agent, then restore again.',
+  },
   agents_too_many_children: {
     status: 409,
     retry: false,

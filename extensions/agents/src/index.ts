@@ -3,6 +3,7 @@ import { Providers } from '@svc/ext-providers/contract';
 import { type Actor, AuditRecorded, auditFact, type ExtensionContext, KernelReady, MetricsCollect, StoragePurge, defineExtension, cacheRows } from '@svc/api';
 import { init } from '../migrations/0001_init.js';
 import { revision } from '../migrations/0002_revision.js';
+import { bin } from '../migrations/0003_bin.js';
 import { type Agent, AgentChanged, AgentColumns, AgentHalt, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, Agents, ResolveModel, type SpawnRequest, Templates } from './contract.js';
 import { TrashSection } from './config.js';
 import * as contract from './contract.js';
@@ -20,7 +21,8 @@ import { checkRoutes } from './routes/check.js';
 import { cloneRoutes } from './routes/clone.js';
 import { modeAndModelRoutes } from './routes/mode-and-model.js';
 import { profileRoutes } from './routes/profiles.js';
-import { type AgentsDeps, checkedId, createAgentsService, finishKills, getAgent, servedAgents } from './service.js';
+import { type AgentsDeps, checkedId, createAgentsService, getAgent, servedAgents } from './service.js';
+import { createRemoving } from './removing.js';
 import { checkSpawn, spawnAgent } from './spawning.js';
 import { type AgentStore, createStore } from './store.js';
 import { haltAgent } from './halting.js';
@@ -35,7 +37,7 @@ export default defineExtension({
   contract,
   config: [TrashSection],
   tables: [AgentRows, SpawnKeys, Marks],
-  migrations: [init, revision],
+  migrations: [init, revision, bin],
   commandWords: [{ word: 'agent', summary: 'the agents', usage: 'agent list|new|show|edit|apply|set|…', order: 30, module: 'agent', synonyms: agentSynonyms }],
   completions: [{ name: 'agents', fields: ['agent', 'agents'], operation: 'listAgents', rows: 'agents', value: 'name', key: 'id' }],
   activate(ctx) {
@@ -51,6 +53,23 @@ export default defineExtension({
         listed.map(({ manifest }) => manifest.model),
       );
     const lastActive = rememberActivity(ctx, store);
+    const halt = ctx.hooks.define(AgentHalt);
+    const keptUntil = (): string | null => {
+      const { days } = ctx.config.get(TrashSection);
+      return days === 0 ? null : new Date(ctx.clock.now() + days * DAY_MS).toISOString();
+    };
+    const removing = createRemoving({
+      store,
+      cache,
+      keptUntil,
+      halt,
+      trash: ctx.trash,
+      system: ctx.actors.system('deleted agents'),
+      purge: (agentId) => ctx.purge({ agentId }),
+      events: ctx.events,
+      clock: ctx.clock,
+      log: ctx.log,
+    });
     const deps: AgentsDeps = {
       store,
       cache,
@@ -61,25 +80,21 @@ export default defineExtension({
       templates: ctx.services.optional(Templates),
       modelsOf,
       lastActive,
-      purge: (agentId) => ctx.purge({ agentId }),
-      keptUntil: () => {
-        const { days } = ctx.config.get(TrashSection);
-        return days === 0 ? null : new Date(ctx.clock.now() + days * DAY_MS).toISOString();
-      },
+      removing,
+      keptUntil,
       journal: ctx.journal,
       schemas: ctx.schemas,
       capabilities: ctx.capabilities,
       ids: ctx.ids,
       clock: ctx.clock,
       events: ctx.events,
-      log: ctx.log,
     };
     const agents = createAgentsService(deps);
-    const halt = ctx.hooks.define(AgentHalt);
     const surface = {
       ...about,
       agents,
       agentOf: (actor: Actor, agentId: string) => getAgent(deps, actor, agentId),
+      removing,
       store,
       children,
       lastActive,
@@ -91,7 +106,7 @@ export default defineExtension({
       checkSpawn: (actor: Actor, request: SpawnRequest) => checkSpawn(deps, actor, request),
       checkEdit: async (actor: Actor, agentId: string, change: Change) => checkEdit(deps, actor, checkedId(agentId), change),
       setMode: async (actor: Actor, agentId: string, mode: Mode) => setMode({ ...deps, ...about }, actor, checkedId(agentId), mode),
-      clone: async (actor: Actor, agentId: string, wish: CloneWish) => cloneAgent({ ...deps, workspaces: ctx.files.root('workspaces') }, actor, await agents.get(actor, agentId), wish),
+      clone: async (actor: Actor, agentId: string, wish: CloneWish) => cloneAgent({ ...deps, log: ctx.log, workspaces: ctx.files.root('workspaces') }, actor, await agents.get(actor, agentId), wish),
       halt: (actor: Actor, agentId: string) => haltAgent({ agents, halt }, actor, agentId),
     };
 
@@ -99,7 +114,7 @@ export default defineExtension({
     ctx.routes.add(...agentRoutes(surface), ...changeRoutes(surface), ...modeAndModelRoutes(surface), ...cloneRoutes(surface), ...checkRoutes(surface), ...bulkRoutes(surface), ...profileRoutes());
     ctx.tools.add(...agentTools({ ...surface, note: async (note) => void (await ctx.db.commit([ctx.events.event(AuditRecorded, auditFact(ctx, note))])) }));
     ctx.slashCommands.add(...slashCommands({ ...agents, modelsOf }));
-    ctx.hooks.tap(KernelReady, () => finishKills(deps));
+    ctx.hooks.tap(KernelReady, () => removing.finish());
     ctx.hooks.tap(MetricsCollect, async () => [{ name: 'svc_agents_total', help: 'Agents that there are, suspended ones among them', type: 'gauge', value: await store.count() }]);
     ctx.hooks.tap(StoragePurge, ({ ownerId }) => {
       if (ownerId !== undefined) cache.clear();

@@ -1,27 +1,25 @@
 /**
- * The rules of agents: who sees them, how they change, how they end. (How they begin: spawning.ts.)
+ * The rules of agents: who sees them, how they change. (How they begin: spawning.ts. How they end: removing.ts.)
  *
  * A5  An agent of somebody else looks like one that does not exist.
- * A6  Killing marks the agent, lets every area drop what is its own, then drops the row. A crash in between is finished at the next start.
  */
-import { type Actor, type AtOnce, type Events, type Logger, type ServiceMethods, type Write, isSvcError, seesAll, isUuid } from '@svc/api';
-import { type Agent, AgentChanged, AgentKilled, type Agents, type AgentsService } from './contract.js';
+import { type Actor, type AtOnce, type Events, type ServiceMethods, type Write, isSvcError, seesAll, isUuid } from '@svc/api';
+import { type Agent, AgentChanged, type Agents, type AgentsService } from './contract.js';
 import { agentErrors } from './errors.js';
 import { patchOf } from './changing/change.js';
 import { commitChange, type EditDeps, editAgent } from './changing/edit-agent.js';
 import type { LastActive } from './shown/last-active.js';
+import type { Removing } from './removing.js';
 import { readText, spawnAgent, type Spawned } from './spawning.js';
 
 const MAX_LISTED = 1_000;
 const MAX_RACES = 8;
 
 export interface AgentsDeps extends EditDeps {
-  /** Erases what every area holds of the agent. */
-  purge(agentId: string): Promise<unknown>;
+  readonly removing: Pick<Removing, 'erase'>;
   readonly modelsOf: AgentsService['modelsOf'];
   readonly lastActive: Pick<LastActive, 'touch'>;
   keptUntil(): string | null;
-  readonly log: Logger;
 }
 
 /** Starts nothing: safe to create twice, as a reload does. */
@@ -36,7 +34,7 @@ export const createAgentsService = (deps: AgentsDeps): AgentsService => ({
     return deps.store.get(actor, spawned.agentId).then((agent) => agent ?? gone(spawned));
   },
   read: async (text) => readText(deps, text),
-  kill: (actor, agentId) => killAgent(deps, actor, agentId),
+  kill: async (actor, agentId) => deps.removing.erase(actor, checkedId(agentId)),
   keptUntil: async () => deps.keptUntil(),
   edit: async (actor, agentId, { manifest, revision }) => editAgent(deps, actor, checkedId(agentId), patchOf(manifest, revision)),
   setModel: async (actor, agentId, { provider, model }) => (await editAgent(deps, actor, checkedId(agentId), patchOf({ model: { provider, model } }))).agent,
@@ -82,39 +80,6 @@ export const checkedId = (agentId: string): string => {
 const findAgent = async (deps: AgentsDeps, actor: Actor, idOrName: string): Promise<Agent | undefined> => {
   const byId = isUuid(idOrName) ? await deps.store.get(actor, idOrName.toLowerCase()) : undefined;
   return byId ?? deps.store.byName(actor, idOrName);
-};
-
-const killAgent = async (deps: AgentsDeps, actor: Actor, agentId: string): Promise<void> => {
-  const id = checkedId(agentId);
-  const agent = await deps.store.forKill(actor, id);
-  if (!agent) throw agentErrors.agent_not_found(id);
-  if (agent.state !== 'Terminated') {
-    deps.cache.willChange(id);
-    await deps.store.commit([deps.store.end(id), changedFact(deps.events, agent)]);
-  }
-  await finishKill(deps, agent);
-};
-
-const finishKill = async (deps: AgentsDeps, agent: Agent): Promise<void> => {
-  await deps.purge(agent.id);
-  try {
-    await deps.store.commit([deps.store.remove(agent.id), deps.events.event(AgentKilled, { agentId: agent.id, name: agent.name, ownerId: agent.ownerId })]);
-  } catch (error) {
-    // Two kills at once: the other one has removed it and said so.
-    if (!isSvcError(error) || error.code !== 'storage_conflict') throw error;
-  }
-  deps.cache.changed(agent.id);
-};
-
-/** Ends what a crash left half killed. One that cannot be ended now is named in the log and tried again at the next start. */
-export const finishKills = async (deps: AgentsDeps): Promise<void> => {
-  for (const agent of await deps.store.terminated()) {
-    try {
-      await finishKill(deps, agent);
-    } catch (error) {
-      deps.log.error('an agent that was killed before the restart could not be removed', { agentId: agent.id, error: String(error) });
-    }
-  }
 };
 
 /** Tried again where somebody changes the agent meanwhile: whether it is suspended has to do with nothing else. */

@@ -7,7 +7,7 @@ export interface AgentFilter {
   readonly owner?: string;
 }
 
-interface AgentRow {
+export interface AgentRow {
   id: string;
   name: string;
   owner_id: string;
@@ -21,15 +21,31 @@ interface AgentRow {
   revision: number;
 }
 
+/** Of an agent on its way into the bin, or out of it. */
+export interface OnItsWay {
+  readonly deletedAt: string;
+  readonly keepUntil: string;
+  /** Its state before. */
+  readonly state: AgentState;
+  readonly isComingBack?: boolean;
+}
+
+export interface Leaving {
+  readonly agent: Agent;
+  /** null for one that is erased. */
+  readonly way: OnItsWay | null;
+}
+
 export interface AgentStore {
   get(actor: Actor, id: string): Promise<Agent | undefined>;
   byName(actor: Actor, name: string): Promise<Agent | undefined>;
   /** The agent even when it is `Terminated`: to finish what a crash cut off. */
-  forKill(actor: Actor, id: string): Promise<Agent | undefined>;
+  forKill(actor: Actor, id: string): Promise<Leaving | undefined>;
   page(actor: Actor, list: ListDecl, query: ListQuery, filter: AgentFilter): Promise<Found<Agent>>;
   all(actor: Actor, limit: number): Promise<Agent[]>;
+  /** Those on their way into the bin or out of it are there: what belongs to them is no orphan. */
   briefs(actor: Actor, ids: readonly string[]): Promise<Record<string, AgentBrief>>;
-  terminated(): Promise<Agent[]>;
+  terminated(): Promise<Leaving[]>;
   /** All that live, whoever's they are. */
   count(): Promise<number>;
   /** Living agents below these that the actor may see, by parent; the oldest first. */
@@ -38,14 +54,18 @@ export interface AgentStore {
   /** Which of these names the owner's agents have already, those on their way out included. */
   namesAmong(ownerId: string, names: readonly string[]): Promise<string[]>;
   hasMark(name: string): Promise<boolean>;
-  insert(agent: Agent): Write;
+  insert(agent: Agent, way?: OnItsWay): Write;
   insertMark(name: string, at: string): Write;
   /** Its current session: no change of the agent itself. */
   setSession(id: string, sessionId: string): Write;
   /** The agent as it shall be. Conflicts when it has changed since it was read, or is on its way out. */
   change(before: Agent, after: Pick<Agent, 'name' | 'state' | 'mode' | 'manifest'>): Write;
   /** Marks it as on its way out, whatever else happens to it. */
-  end(id: string): Write;
+  end(id: string, way: OnItsWay | null): Write;
+  /** Conflicts unless it is on its way back. */
+  reopen(id: string, state: AgentState): Write;
+  toAgent(row: AgentRow): Agent;
+  toRow(agent: Agent): Record<string, Scalar>;
   touch(at: ReadonlyMap<string, string>): Write;
   /** Conflicts when the row is gone already. */
   remove(id: string): Write;
@@ -67,7 +87,10 @@ export const createStore = (db: Db): AgentStore => {
       const own = await one(actor, { ...LIVING, name, owner_id: actor.ownerId });
       return own ?? (seesAll(actor) ? one(actor, { ...LIVING, name }) : undefined);
     },
-    forKill: (actor, id) => one(actor, { id }),
+    forKill: async (actor, id) => {
+      const row = await db.as(actor).first<LeavingRow>({ from: 'agents', where: { id } });
+      return row && toLeaving(row);
+    },
     page: async (actor, list, query, { state, owner }) => {
       const states: Where = state === undefined ? LIVING : { state: state === 'Terminated' ? [] : state };
       const found = await readList<AgentRow>(db.as(actor), list, query, {
@@ -81,11 +104,16 @@ export const createStore = (db: Db): AgentStore => {
     all: async (actor, limit) => (await db.as(actor).read<AgentRow>(`SELECT * FROM ${db.table('agents')} WHERE state <> 'Terminated' ORDER BY lower(name), id LIMIT ?`, [limit])).map(toAgent),
     briefs: async (actor, ids) => {
       const reads = idGroups(ids).map((group) =>
-        db.as(actor).select<Pick<AgentRow, 'id' | 'name' | 'session_id'>>({ from: 'agents', columns: ['id', 'name', 'session_id'], where: { ...LIVING, id: group } }),
+        db
+          .as(actor)
+          .read<Pick<AgentRow, 'id' | 'name' | 'session_id'>>(
+            `SELECT id, name, session_id FROM ${db.table('agents')} WHERE (state <> 'Terminated' OR bin IS NOT NULL) AND id IN (${group.map(() => '?').join(', ')})`,
+            group,
+          ),
       );
       return Object.fromEntries((await Promise.all(reads)).flat().map(({ id, name, session_id: sessionId }) => [id, { name, sessionId }]));
     },
-    terminated: async () => (await db.system('agents to end after a restart').select<AgentRow>({ from: 'agents', where: { state: 'Terminated' } })).map(toAgent),
+    terminated: async () => (await db.system('agents to end after a restart').select<LeavingRow>({ from: 'agents', where: { state: 'Terminated' } })).map(toLeaving),
     children: (actor, parentIds) => children(db.as(actor), parentIds),
     countChildren: (parentId) => db.system('limit of children').count('agents', { parent_id: parentId }),
     namesAmong: async (ownerId, names) =>
@@ -95,7 +123,7 @@ export const createStore = (db: Db): AgentStore => {
           .select<{ name: string }>({ from: 'agents', columns: ['name'], where: { owner_id: ownerId, name: names } })
       ).map(({ name }) => name),
     hasMark: async (name) => (await db.system('what was done once').first({ from: 'marks', where: { name } })) !== undefined,
-    insert: (agent) => db.insert('agents', [toRow(agent)]),
+    insert: (agent, way) => db.insert('agents', [{ ...toRow(agent), ...(way === undefined ? {} : { bin: JSON.stringify(way) }) }]),
     insertMark: (name, at) => db.insert('marks', [{ name, at }]),
     setSession: (id, sessionId) => db.update('agents', ['id'], [{ id, session_id: sessionId }]),
     change: ({ id, revision }, { name, state, mode, manifest }) =>
@@ -104,7 +132,10 @@ export const createStore = (db: Db): AgentStore => {
         [name, manifest.description, JSON.stringify(manifest), state, mode, id, revision],
         { expect: 1 },
       ),
-    end: (id) => db.update('agents', ['id'], [{ id, state: 'Terminated' }]),
+    end: (id, way) => db.update('agents', ['id'], [{ id, state: 'Terminated', bin: way && JSON.stringify(way) }]),
+    reopen: (id, state) => db.sql(`UPDATE ${db.table('agents')} SET state = ?, bin = NULL WHERE id = ? AND state = 'Terminated' AND bin IS NOT NULL`, [state, id], { expect: 1 }),
+    toAgent,
+    toRow,
     touch: (at) =>
       db.update(
         'agents',
@@ -115,6 +146,12 @@ export const createStore = (db: Db): AgentStore => {
     commit: async (writes) => void (await db.commit(writes)),
   };
 };
+
+interface LeavingRow extends AgentRow {
+  bin: unknown;
+}
+
+const toLeaving = (row: LeavingRow): Leaving => ({ agent: toAgent(row), way: row.bin === null ? null : ((typeof row.bin === 'string' ? JSON.parse(row.bin) : row.bin) as OnItsWay) }); // as `end` and `insert` wrote it
 
 const children = async (reader: Reader, parentIds: readonly string[]): Promise<Record<string, readonly string[]>> => {
   const order = [{ column: 'created_at' }, { column: 'id' }];

@@ -2,7 +2,7 @@
 import { defineTable } from '@svc/api';
 
 /** An agent's own row goes with the fact that it was killed, and so not by a purge of the agent. */
-export const AgentRows = defineTable('agents', '1.0.0', {
+export const AgentRows = defineTable('agents', '1.1.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     name: { kind: 'text', notNull: true },
@@ -18,6 +18,8 @@ export const AgentRows = defineTable('agents', '1.0.0', {
     last_active_at: { kind: 'text' },
     // Of the manifest, the state and the mode: what two changes at once are told apart by.
     revision: { kind: 'integer', notNull: true, default: 0 },
+    // Of one on its way into the bin or out of it: when, until when, and what it was. Null for others.
+    bin: { kind: 'json' },
   },
   owner: 'owner_id',
   unique: [['owner_id', 'name']],

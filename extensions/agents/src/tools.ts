@@ -3,6 +3,7 @@ import { type Actor, type AnyTool, type AuditNote, capabilityNameFault, defineTo
 import type { Agent, AgentsService, SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
 import { writtenPolicy } from './manifest/manifest-written.js';
+import type { Removing } from './removing.js';
 import type { Spawned } from './spawning.js';
 
 const MAX_SHOWN = 100;
@@ -11,6 +12,7 @@ const MAX_DEPTH = 100;
 
 export interface AgentToolDeps {
   readonly agents: AgentsService;
+  readonly removing: Pick<Removing, 'remove'>;
   readonly spawn: (actor: Actor, request: SpawnRequest) => Promise<Spawned>;
   readonly note: (note: AuditNote) => Promise<void>;
 }
@@ -98,10 +100,10 @@ const ofAreas = (capabilities: ChildArgs['capabilities'] = {}): ChildArgs['capab
 };
 
 /** Only what it made itself, or what that made: those of others are theirs, and its own parent is above it. */
-const killTool = ({ agents, note }: AgentToolDeps): AnyTool =>
+const killTool = ({ agents, removing, note }: AgentToolDeps): AnyTool =>
   defineTool({
     name: 'agent_kill',
-    description: 'Deletes an agent that you made with agent_spawn, or that such an agent made: its runs end and its conversations are deleted. This cannot be undone.',
+    description: 'Deletes an agent that you made with agent_spawn, or that such an agent made: its runs end, and its conversations go with it. Only a person can restore it.',
     params: Type.Object({ agent_id: Type.String({ minLength: 1, maxLength: 256, description: 'Id or name' }) }),
     risk: 'agent',
     openWorld: false,
@@ -112,7 +114,7 @@ const killTool = ({ agents, note }: AgentToolDeps): AnyTool =>
     run: async ({ agent_id }, call) => {
       const found = await agents.find(call.actor, agent_id);
       if (!found || !(await isBelow(agents, call.actor, found, call.agentId))) throw agentErrors.agents_kill_denied(agent_id);
-      await agents.kill(call.actor, found.id);
+      await removing.remove(call.actor, found.id);
       const { id, name } = await agents.get(call.actor, call.agentId);
       await note({ type: 'agent_killed', actor: call.actor, agentId: found.id, details: { by_agent: id, run_id: call.runId }, personal: { actor: `agent:${name}` } });
       return JSON.stringify({ status: 'killed', agent_id: found.id, name: found.name });

@@ -13,14 +13,14 @@ describe('agent tools', () => {
   beforeEach(async () => {
     kit = await openAgents();
     noted = [];
-    tools = agentTools({ agents: kit.agents, spawn: (actor, request) => spawnAgent(kit.deps, actor, request), note: async (note) => void noted.push(note) });
+    tools = agentTools({ agents: kit.agents, removing: kit.removing, spawn: (actor, request) => spawnAgent(kit.deps, actor, request), note: async (note) => void noted.push(note) });
   });
   afterEach(() => kit.close());
 
   const use = async (name: string, agentId: string, args: Record<string, unknown>, callId = 'c1', runId = 'r'): Promise<Record<string, unknown>> => {
     const tool = tools.find((one) => one.name === name);
     const { manifest } = await kit.agents.get(alice, agentId);
-    const call: ToolCall = { callId, runId, agentId, sessionId: 's', actor: alice, depth: 0, capabilities: manifest.capabilities, signal: new AbortController().signal, log: kit.deps.log };
+    const call: ToolCall = { callId, runId, agentId, sessionId: 's', actor: alice, depth: 0, capabilities: manifest.capabilities, signal: new AbortController().signal, log: kit.log };
     const output: ToolOutput | string | undefined = await tool?.run(args as never, call);
     return JSON.parse(typeof output === 'string' ? output : (output?.content ?? 'null'));
   };

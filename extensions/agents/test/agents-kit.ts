@@ -13,7 +13,9 @@ import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import type { TestEngine } from '@svc/testing/postgres/engines';
 import { init } from '../migrations/0001_init.js';
 import { revision } from '../migrations/0002_revision.js';
+import { bin } from '../migrations/0003_bin.js';
 import { type AgentsDeps, createAgentsService } from '../src/service.js';
+import { createRemoving, type RemovingDeps } from '../src/removing.js';
 import { createStore } from '../src/store.js';
 
 export const owner: Actor = actorOf('owner');
@@ -30,7 +32,7 @@ export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
   const clock = { now: () => ticks++, iso: () => new Date(ticks++).toISOString(), mono: () => ticks++, sleep: async () => undefined };
   const storage: Storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine?.fresh()), clock, log: silent, onEvents: (events) => said.push(...events) });
   const tables = { id: 'agents', tables: ['agents', 'spawn_keys', 'marks'] };
-  await storage.migrate(tables, [init, revision]);
+  await storage.migrate(tables, [init, revision, bin]);
   const events: Events = {
     event: ({ name }, data) => storage.event('agents', name, data),
     publish: () => undefined,
@@ -50,11 +52,12 @@ export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
   });
   let nextId = 1;
   const ids = { uuid: () => `00000000-0000-4000-8000-${String(nextId++).padStart(12, '0')}`, hex: () => '', bytes: () => new Uint8Array(), random: () => 0 };
-  const taps: { veto: Verdict | undefined; review: string[]; spawning: unknown[]; purged: unknown[]; purgeFails: boolean } = {
+  const taps: { veto: Verdict | undefined; review: string[]; spawning: unknown[]; purged: unknown[]; binned: unknown[]; purgeFails: boolean } = {
     veto: undefined,
     review: [],
     spawning: [],
     purged: [],
+    binned: [],
     purgeFails: false,
   };
   const spawning: AgentsDeps['spawning'] = {
@@ -70,10 +73,16 @@ export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
     if (taps.purgeFails) throw new Error('the purge could not be stored');
   };
   const providers = { value: undefined, onChange: () => ({ dispose: () => undefined }) };
+  const store = createStore(storage.dbFor(tables));
+  const cache: RemovingDeps['cache'] = cacheRows(clock);
+  const noBin: RemovingDeps['trash'] = { put: async (item) => void taps.binned.push(item), restore: async () => false, find: async () => undefined, list: async () => ({ items: [], total: 0 }) };
+  const halt: RemovingDeps['halt'] = { isEmpty: () => true, call: async () => [] };
+  const removing = createRemoving({ store, cache, trash: noBin, halt, system: owner, events, clock, log: silent, purge, keptUntil: () => null });
   const deps: AgentsDeps = {
     journal,
-    store: createStore(storage.dbFor(tables)),
-    cache: cacheRows(clock),
+    store,
+    cache,
+    removing,
     spawning,
     review,
     providers,
@@ -81,17 +90,17 @@ export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
     templates: providers,
     lastActive: { touch: () => undefined },
     modelsOf: async (agents) => agents.map(({ manifest }) => manifest.model),
-    purge,
     keptUntil: () => null,
     schemas: createValueChecks(),
     capabilities: { declared: () => [] },
     ids,
     clock,
     events,
-    log: silent,
   };
   return {
     deps,
+    log: silent,
+    removing,
     agents: createAgentsService(deps),
     said,
     taps,

@@ -2,7 +2,6 @@ import { defineList, Type } from '@svc/api';
 import { expect } from 'chai';
 import { ensureFirstAgent } from '../src/first-agent.js';
 import { createLastActive } from '../src/shown/last-active.js';
-import { finishKills } from '../src/service.js';
 import { spawnAgent } from '../src/spawning.js';
 import { alice, bob, codeOf, type OpenAgents, openAgents, owner } from './agents-kit.js';
 
@@ -98,7 +97,7 @@ describe('agents', () => {
     await kit.agents.kill(owner, agent.id).catch(() => undefined);
     expect(await codeOf(kit.agents.get(owner, agent.id))).to.equal('agent_not_found');
     kit.taps.purgeFails = false;
-    await finishKills(kit.deps);
+    await kit.removing.finish();
     expect(await kit.deps.store.terminated()).to.deep.equal([]);
     expect(kit.said.at(-1)?.event).to.equal('agent.killed');
   });

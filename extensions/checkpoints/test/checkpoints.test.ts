@@ -165,6 +165,8 @@ describe('checkpoints', function () {
     await call(agent, 'file_write', { path: 'a.txt', content: 'one' });
     expect(existsSync(repositoryOf(agent))).to.equal(true);
     await alice.expect(200, 'DELETE', `/api/agents/${agent}`);
+    expect(existsSync(repositoryOf(agent)), 'it can come back').to.equal(true);
+    await alice.expect(200, 'DELETE', `/api/agents/${agent}?erase=true`);
     expect(existsSync(repositoryOf(agent))).to.equal(false);
   });
 });

@@ -35,7 +35,12 @@ export const define = (program: Command, action: Action): void => {
     .description('List files')
     .argument('<agent>', AGENT)
     .argument('[path]', 'only this folder')
-    .action(action((cli, agent: string, folder?: string) => list(cli, agent, folder)));
+    .option('--deleted', 'deleted files that can be restored')
+    .action(
+      action(async (cli, agent: string, folder: string | undefined, flags: { deleted?: boolean }) =>
+        flags.deleted ? (await import('./files/deleted-files.js')).list(cli, agent) : list(cli, agent, folder),
+      ),
+    );
   files
     .command('get')
     .description('Print or save a file')
@@ -55,7 +60,15 @@ export const define = (program: Command, action: Action): void => {
     .description('Delete a file')
     .argument('<agent>', AGENT)
     .argument('<path>', PATH)
-    .action(action((cli, agent: string, file: string) => remove(cli, agent, file)));
+    .option('--erase', 'at once, so that nobody can restore it')
+    .action(action((cli, agent: string, file: string, flags: { erase?: boolean }) => remove(cli, agent, file, flags.erase === true)));
+  files
+    .command('restore')
+    .description('Restore a deleted file')
+    .argument('<agent>', AGENT)
+    .argument('<file>', 'its path when it was deleted, or its id from `svc files list --deleted`')
+    .argument('[path]', `${PATH}; by default, where it was`)
+    .action(action(async (cli, agent: string, file: string, to?: string) => (await import('./files/deleted-files.js')).restore(cli, { agent, file, to })));
   files
     .command('upload')
     .description('Upload a file to attach to messages; it can be larger')
@@ -195,12 +208,15 @@ const put = async (cli: Cli, wanted: string, file: string, to: string | undefine
   return EXIT.ok;
 };
 
-const remove = async (cli: Cli, wanted: string, file: string): Outcome => {
+const remove = async (cli: Cli, wanted: string, file: string, erase: boolean): Outcome => {
   const { daemon, id, name } = await at(cli, wanted);
-  if (!(await agreesAtTerminal(cli, `Delete ${file} from the workspace of ${name}? This cannot be undone.`))) return EXIT.ok;
-  const answer = await daemon.call('deleteAgentFile', { id, filename: file }).catch((error: unknown) => fromDaemon(error, name));
+  if (!(await agreesAtTerminal(cli, `${erase ? 'Erase' : 'Delete'} ${file} from the workspace of ${name}?${erase ? ' This cannot be undone.' : ''}`))) return EXIT.ok;
+  const answer = await daemon.call('deleteAgentFile', { id, filename: file, ...(erase ? { erase } : {}) }).catch((error: unknown) => fromDaemon(error, name));
   if (cli.json) cli.out.json({ ...answer, status: 'deleted' });
-  else cli.out.line(`${cli.out.green('✓')} ${answer.name} is deleted`);
+  else {
+    const later = answer.restorable_until === null ? '' : typed(`; until ${answer.restorable_until.slice(0, 10)}: svc files restore ${name} ${answer.file_id}`);
+    cli.out.line(`${cli.out.green('✓')} ${answer.name} is ${answer.restorable_until === null ? 'erased' : 'deleted'}${later}`);
+  }
   return EXIT.ok;
 };
 

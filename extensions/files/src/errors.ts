@@ -36,6 +36,18 @@ export const fileErrors = defineErrors('files', {
     hint: 'POST /api/agents/{id}/upload takes larger files.',
   },
   bad_content: { status: 400, retry: false, message: () => 'The content is not valid base64.', hint: 'Send base64 with padding, or leave "encoding" out and send text.' },
+  bin_full: {
+    status: 413,
+    retry: false,
+    message: (name: string) => `"${short(name)}" was not deleted: with it, the uploads and deleted files of its owner would exceed their limit.`,
+    hint: 'Erase it at once with erase=true, erase other deleted files (GET /api/uploads?deleted=only), or raise [uploads] max_owner_bytes in config.toml.',
+  },
+  already_there: {
+    status: 409,
+    retry: false,
+    message: (name: string) => `The file cannot come back: "${short(name)}" exists now.`,
+    hint: 'Restore it under another name, or delete what is there first.',
+  },
   changed: {
     status: 409,
     retry: false,

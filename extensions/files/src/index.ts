@@ -2,6 +2,7 @@ import { Agents, type AgentsService } from '@svc/ext-agents/contract';
 import { RunContext, Uploads } from '@svc/ext-runs/contract';
 import { type Actors, type PurgeSubject, StoragePurge, defineExtension } from '@svc/api';
 import { uploads as uploadTables } from '../migrations/0001_uploads.js';
+import { bin as binColumns } from '../migrations/0002_bin.js';
 import { createAttachments, removePlaced } from './attachments/attachments.js';
 import { PdfText } from './workers/pdf-worker.js';
 import { MaxUploadSetting, UploadsSection } from './config.js';
@@ -12,6 +13,7 @@ import { workspaceRoutes } from './routes/workspace-routes.js';
 import { BlobRows, OrphanRows, UploadRows } from './tables.js';
 import { createUploads } from './uploads/service.js';
 import { createIdentityTexts } from './workspace/identity-texts.js';
+import { createFileBin } from './workspace/file-bin.js';
 import { createFilesService } from './workspace/service.js';
 import { servedWorkspaces } from './workspace/served.js';
 
@@ -23,14 +25,14 @@ const SWEPT_AT_ONCE = 100;
 export default defineExtension({
   contract,
   tables: [UploadRows, BlobRows, OrphanRows],
-  migrations: [uploadTables],
+  migrations: [uploadTables, binColumns],
   config: [MaxUploadSetting, UploadsSection],
   workers: [PdfText],
   commandWords: [{ word: 'files', summary: 'the workspace of an agent', usage: 'files list|get|put|rm|upload', order: 32, module: 'files' }],
   activate(ctx) {
     const workspaces = ctx.files.root('workspaces');
     const agents = ctx.services.require(Agents);
-    const uploads = createUploads({ db: ctx.db, root: ctx.files.root('uploads'), ids: ctx.ids, clock: ctx.clock, log: ctx.log, config: ctx.config });
+    const uploads = createUploads({ db: ctx.db, trash: ctx.trash, root: ctx.files.root('uploads'), ids: ctx.ids, clock: ctx.clock, log: ctx.log, config: ctx.config });
     ctx.services.provide(Uploads, createAttachments({ uploads, workspaces, workers: ctx.workers, clock: ctx.clock, log: ctx.log, memoryBytes: () => process.memoryUsage.rss() }));
     const identity = createIdentityTexts({ workspaces, clock: ctx.clock, log: ctx.log });
     ctx.hooks.tap(RunContext, (system, { agent }) => {
@@ -40,13 +42,17 @@ export default defineExtension({
     const notify = (change: FilesChanged): void => ctx.events.publish(FilesChanged, change);
     const files = createFilesService(workspaces, (agentId) => identity.forget(agentId));
     ctx.services.provide(Workspaces, servedWorkspaces(agents, files));
-    ctx.routes.add(...workspaceRoutes(agents, files, notify), ...uploadRoutes(agents, uploads, notify));
+    ctx.routes.add(...workspaceRoutes({ agents, files, bin: createFileBin({ uploads, agents, files }), notify }), ...uploadRoutes(agents, uploads, notify));
     ctx.hooks.tap(StoragePurge, async (subject) => {
       for (const agentId of await agentsOf(ctx.actors, agents, subject)) await removePlaced(workspaces, agentId);
       await uploads.letGoUnnamed();
     });
-    ctx.timers.after('sweep-uploads-first', FIRST_SWEEP_MS, () => uploads.sweep(SWEPT_AT_ONCE));
-    ctx.timers.every('sweep-uploads', SWEEP_EVERY_MS, () => uploads.sweep(SWEPT_AT_ONCE));
+    const sweep = async (): Promise<void> => {
+      await uploads.eraseOverdue(ctx.actors.system('deleted files whose time is over'));
+      await uploads.sweep(SWEPT_AT_ONCE);
+    };
+    ctx.timers.after('sweep-uploads-first', FIRST_SWEEP_MS, sweep);
+    ctx.timers.every('sweep-uploads', SWEEP_EVERY_MS, sweep);
   },
 });
 

@@ -1,7 +1,7 @@
 /** The tables of files: uploads and whose they are, and the bytes behind them. */
 import { defineTable, type RowOf } from '@svc/api';
 
-export const UploadRows = defineTable('uploads', '1.0.0', {
+export const UploadRows = defineTable('uploads', '1.1.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
     owner_id: { kind: 'text', notNull: true },
@@ -13,6 +13,10 @@ export const UploadRows = defineTable('uploads', '1.0.0', {
     /** Names the bytes. */
     sha256: { kind: 'text', notNull: true },
     created_at: { kind: 'text', notNull: true },
+    /** Of a file that was deleted from the agent's workspace: where it was. Null for what was uploaded. */
+    path: { kind: 'text' },
+    /** When a deleted file is erased. */
+    keep_until: { kind: 'text' },
   },
   owner: 'owner_id',
   agent: 'agent_id',

@@ -293,7 +293,7 @@ describe('an attachment', () => {
     const id = await send(one, PNG, 'image/png', 'dot.png');
     await say(one, { message: 'look', attachments: [{ file_id: id }] });
     await one.http.expect(200, 'PUT', `/api/agents/${one.agent.id}/files/uploads/own.txt`, { content: 'mine' });
-    await one.http.expect(200, 'DELETE', `/api/agents/${one.agent.id}`);
+    await one.http.expect(200, 'DELETE', `/api/agents/${one.agent.id}?erase=true`);
     expect(await filesBelow(one.kernel, `workspaces/${one.agent.id}`)).to.deep.equal(['uploads/own.txt']);
     expect(await filesBelow(one.kernel, 'data/uploads')).to.deep.equal([]);
   });
@@ -310,7 +310,7 @@ describe('an attachment', () => {
       await mkdir(join(folder, dirname(name)), { recursive: true });
       await symlink(leadsTo, join(folder, name));
       expect((await say(one, { message: 'look', attachments: [{ file_id: id }] })).status, leadsTo).to.equal(200);
-      await one.http.expect(200, 'DELETE', `/api/agents/${one.agent.id}`);
+      await one.http.expect(200, 'DELETE', `/api/agents/${one.agent.id}?erase=true`);
       expect(await filesBelow(one.kernel, 'data/uploads')).to.deep.equal([]);
     }
   });

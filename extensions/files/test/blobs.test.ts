@@ -9,6 +9,7 @@ import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { describeOnEngines } from '@svc/testing';
 import { expect } from 'chai';
 import { uploads as tables } from '../migrations/0001_uploads.js';
+import { bin } from '../migrations/0002_bin.js';
 import { type Blobs, createBlobs } from '../src/uploads/blobs.js';
 import type { UploadRow } from '../src/tables.js';
 
@@ -30,8 +31,8 @@ describeOnEngines('the bytes of uploads', (engine) => {
   const ids = systemIds();
   const clock = { now: () => nowMs, iso: () => new Date(nowMs).toISOString(), mono: () => nowMs, sleep: async () => undefined };
 
-  const blobsOver = (over: { db?: Db; root?: Dir } = {}): Blobs => createBlobs({ db, root, ids, clock, log: silent, ...over });
-  const rowOf = (ownerId: string, agentId = 'agent') => ({ id: ids.uuid(), owner_id: ownerId, agent_id: agentId, filename: 'a.txt', created_at: clock.iso() });
+  const blobsOver = (over: { db?: Db; root?: Dir } = {}): Blobs => createBlobs({ db, root, ids, clock, log: silent, trash: { holds: async () => false }, ...over });
+  const rowOf = (ownerId: string, agentId = 'agent') => ({ id: ids.uuid(), owner_id: ownerId, agent_id: agentId, filename: 'a.txt', created_at: clock.iso(), path: null, keep_until: null });
   const send = async (blobs: Blobs, text: string, ownerId = 'owner', room = ROOM): Promise<UploadRow> =>
     blobs.keep(await blobs.receive({ name: 'a.txt', declared: 'text/plain', bytes: pieces(text) }, 1_000_000), rowOf(ownerId), room);
   const drop = async (blobs: Blobs, { id, sha256 }: UploadRow): Promise<void> => {
@@ -49,7 +50,7 @@ describeOnEngines('the bytes of uploads', (engine) => {
     nowMs = Date.parse('2026-01-01T00:00:00Z');
     home = await mkdtemp(join(tmpdir(), 'svc-blobs-'));
     storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(OWNED, [tables]);
+    await storage.migrate(OWNED, [tables, bin]);
     db = storage.dbFor(OWNED);
     root = openDir(join(home, 'uploads'));
   });

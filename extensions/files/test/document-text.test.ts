@@ -6,7 +6,7 @@ import { MAX_TEXT_CHARS, pdfText } from '../src/attachments/document-text.js';
 import type { UploadRow } from '../src/tables.js';
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const upload: UploadRow = { id: 'u', owner_id: 'owner', agent_id: 'a', filename: 'x.pdf', content_type: 'application/pdf', size_bytes: 4, sha256: 's', created_at: '' };
+const upload: UploadRow = { id: 'u', owner_id: 'owner', agent_id: 'a', filename: 'x.pdf', content_type: 'application/pdf', size_bytes: 4, sha256: 's', created_at: '', path: null, keep_until: null };
 const failing = (code: string) => new SvcError(code, code, { status: 503 });
 
 describe('the text of a PDF', () => {

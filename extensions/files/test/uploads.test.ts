@@ -344,7 +344,7 @@ describe('uploads of several people', () => {
     const kept = await sendForm(kernel.http, other, { bytes: PNG, type: 'image/png' }, auth('alice'));
     expect(await filesBelow(kernel, 'data/uploads')).to.have.length(2);
 
-    await as('alice').expect(200, 'DELETE', `/api/agents/${agent}`);
+    await as('alice').expect(200, 'DELETE', `/api/agents/${agent}?erase=true`);
     expect((await as('alice').get(`/api/uploads/${gone.body.file_id}`)).status).to.equal(404);
     expect(await filesBelow(kernel, 'data/uploads')).to.have.length(1);
     expect((await as('alice').get(`/api/uploads/${kept.body.file_id}`)).status).to.equal(200);

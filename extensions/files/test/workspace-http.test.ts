@@ -35,7 +35,7 @@ describe('a workspace file over HTTP', () => {
     ]);
 
     expect((await http.expect(200, 'PUT', at('docs/plan.md'), { content: '' })).body).to.include({ size_bytes: 0, created: false });
-    expect((await http.expect(200, 'DELETE', at('docs/plan.md'))).body).to.deep.equal({ status: 'ok', name: 'docs/plan.md' });
+    expect((await http.expect(200, 'DELETE', at('docs/plan.md'))).body).to.include({ status: 'ok', name: 'docs/plan.md' });
     expect((await http.delete(at('docs/plan.md'))).body.code).to.equal('files_not_found');
     expect((await http.get(at('docs/plan.md'))).status).to.equal(404);
   });

@@ -133,7 +133,7 @@ export interface Dir {
   /** Piece by piece: bytes from `start` up to, not including, `end`. `maxBytes` limits what is given, and has no default. Nothing is opened before the first piece is requested; leaving the loop closes it. */
   readStream(path: string, options?: { start?: number; end?: number; maxBytes?: number }): AsyncIterable<Uint8Array>;
   /** As `write`, from a source as it comes; resolves with the number of bytes. More than `maxBytes`, or a source that throws: nothing is left. */
-  writeStream(path: string, source: AsyncIterable<Uint8Array>, options: { maxBytes: number; mode?: number }): Promise<number>;
+  writeStream(path: string, source: AsyncIterable<Uint8Array>, options: { maxBytes: number; mode?: number; noLinks?: boolean }): Promise<number>;
   list(path?: string, options?: { recursive?: boolean; limit?: number }): Promise<DirEntry[]>;
   stat(path: string): Promise<DirEntry | undefined>;
   remove(path: string, options?: { noLinks?: boolean }): Promise<boolean>;

@@ -32,4 +32,6 @@ export interface Trash {
     query: { readonly limit: number; readonly offset?: number; readonly agentId?: string },
   ): Promise<{ readonly items: readonly TrashItem[]; readonly total: number }>;
   find(actor: Actor, kind: TrashKind, id: string): Promise<TrashItem | undefined>;
+  /** Whether a row of this own table with this value is in the bin: what it refers to elsewhere (bytes, a secret) has to stay. Needs no grant. */
+  holds(table: string, column: string, value: string): Promise<boolean>;
 }

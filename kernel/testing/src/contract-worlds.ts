@@ -127,7 +127,7 @@ const purge = async (world: World, ids: readonly string[]): Promise<Purged> => {
     );
   const { agent_id: other } = (await alice.expect(201, 'POST', '/api/agents', { manifest: { name: `${MARK}-other` } })).body;
   await alice.expect(200, 'POST', `/api/agents/${other}/message`, { message: 'what time is it?' });
-  await alice.expect(200, 'DELETE', `/api/agents/${agentId}`);
+  await alice.expect(200, 'DELETE', `/api/agents/${agentId}?erase=true`);
   const ofAgent = [...(await left('agent_id', agentId)), ...(await left('session_id', sessionId))];
   expect(await kernel.daemon.parts.purges.purge({ ownerId })).to.deep.include({ complete: true, waiting: [] });
   return { ofAgent, ofOwner: await left('owner_id', ownerId) };

@@ -9,10 +9,10 @@ const SHOWN_NAMES = 8;
 export type AgentRow = OutputOf<'listAgents'>['agents'][number];
 
 /** All of them, page by page. */
-export const listAgents = async (daemon: DaemonClient): Promise<AgentRow[]> => {
-  const { agents, total } = await daemon.call('listAgents');
+export const listAgents = async (daemon: DaemonClient, asked: { readonly deleted?: 'only' } = {}): Promise<AgentRow[]> => {
+  const { agents, total } = await daemon.call('listAgents', asked);
   while (agents.length < total) {
-    const page = await daemon.call('listAgents', { offset: agents.length });
+    const page = await daemon.call('listAgents', { ...asked, offset: agents.length });
     if (page.agents.length === 0) break; // some ended meanwhile
     agents.push(...page.agents);
   }
@@ -22,7 +22,7 @@ export const listAgents = async (daemon: DaemonClient): Promise<AgentRow[]> => {
 export const findAgent = async (daemon: DaemonClient, wanted: string): Promise<AgentRow> => agentNamed(await listAgents(daemon), wanted);
 
 /** Throws a failure that names the nearest. */
-export const agentNamed = (agents: readonly AgentRow[], wanted: string): AgentRow => {
+export const agentNamed = (agents: readonly AgentRow[], wanted: string, fix = 'svc agent list'): AgentRow => {
   const exact = agents.find((agent) => agent.id === wanted) ?? agents.find((agent) => agent.name === wanted);
   if (exact !== undefined) return exact;
   const matches = wanted.length >= MIN_PREFIX ? agents.filter((agent) => agent.id.startsWith(wanted)) : [];
@@ -36,6 +36,6 @@ export const agentNamed = (agents: readonly AgentRow[], wanted: string): AgentRo
         : matches.length > 1
           ? `${matches.length} ids begin like that`
           : `there are: ${names.slice(0, SHOWN_NAMES).join(', ')}${agents.length > SHOWN_NAMES ? ', …' : ''}`,
-    fix: agents.length === 0 ? 'svc agent new' : 'svc agent list',
+    fix: agents.length === 0 && fix === 'svc agent list' ? 'svc agent new' : fix,
   });
 };

@@ -1,4 +1,4 @@
-import { type Actor, allKnown, type AtOnce, defineList, IdempotencyKey, OneOf, reply, type RouteDecl, routeGroup, TextOf, Type, Uuid, whenKnown, wordForm } from '@svc/api';
+import { type Actor, allKnown, type AtOnce, defineList, IdempotencyKey, isSvcError, Nullable, OneOf, reply, type RouteDecl, routeGroup, TextOf, Type, Uuid, whenKnown, wordForm } from '@svc/api';
 import { AgentSummary, type SummaryDeps, summariesOf } from '../shown/agent-summary.js';
 import type { Agent, AgentsService, SpawnRequest } from '../contract.js';
 import { agentErrors } from '../errors.js';
@@ -9,6 +9,8 @@ import type { Spawned } from '../spawning.js';
 import type { AgentStore } from '../store.js';
 import { AgentDetail, detailOf } from '../shown/views.js';
 import { AgentParams, MAX_MANIFEST_BODY_BYTES, Warnings } from './bodies.js';
+import { checkedId } from '../service.js';
+import type { BinnedAgent, Removing } from '../removing.js';
 import { keyOf } from './idempotency-key.js';
 import { SpawnBody, spawnRequestOf } from './spawn-body.js';
 
@@ -20,6 +22,7 @@ export interface AgentRouteDeps extends SummaryDeps {
   /** The same as their `get`: at once where the agent is kept. */
   readonly agentOf: (actor: Actor, agentId: string) => AtOnce<Agent>;
   readonly spawn: (actor: Actor, request: SpawnRequest) => Promise<Spawned>;
+  readonly removing: Removing;
   readonly store: AgentStore;
   readonly lastActive: LastActive;
 }
@@ -27,6 +30,10 @@ export interface AgentRouteDeps extends SummaryDeps {
 const STATES = ['Created', 'Running', 'Suspended', 'Crashed', 'Terminated'] as const;
 /** Without case; an empty one is none. */
 const STATE_WORD = wordForm(['', ...STATES]);
+
+const DELETED = OneOf(['no', 'only'], {
+  description: '`only`: deleted agents that can be restored, the newest first; of the filters, `owner` and `q` hold. Default no',
+});
 
 const AgentList = defineList({
   item: AgentSummary,
@@ -37,6 +44,7 @@ const AgentList = defineList({
     status: TextOf(STATE_WORD, { description: `State, without case: ${STATES.join(', ')}` }),
     owner: Type.String({ maxLength: 200, description: 'Owner of the agents, such as `user:alice`. Callers who cannot see all agents only see their own' }),
     include_hands: Type.Boolean({ description: 'Changes nothing: there are no hands in this version' }),
+    deleted: DELETED,
   },
   searches: 'the name and the description',
   limit: { default: MAX_PAGE, max: MAX_PAGE },
@@ -59,12 +67,28 @@ const listAgents = (deps: AgentRouteDeps): RouteDecl =>
       const { status, owner } = query;
       const state = status === undefined || status === '' ? undefined : STATES.find((one) => one.toLowerCase() === status.toLowerCase());
       if (status && state === undefined) throw agentErrors.agents_unknown_state(status, STATES);
+      if (query.deleted === 'only') return AgentList.reply(query, { ...(await deletedOnes(deps, actor, query, owner)), next: null });
       // The order is made in the database, which has to know of the newest runs.
       if (query.sort === 'last_active') await deps.lastActive.flush();
       const found = await deps.store.page(actor, AgentList, query, { ...(state ? { state } : {}), ...(owner ? { owner } : {}) });
       return AgentList.reply(query, { ...found, rows: await summariesOf(deps, actor, found.rows) });
     },
   });
+
+const deletedOnes = async (deps: AgentRouteDeps, actor: Actor, query: { readonly limit?: number; readonly offset?: number; readonly q?: string }, owner: string | undefined) => {
+  const wanted = (query.q ?? '').toLowerCase();
+  const isMeant = ({ agent }: BinnedAgent): boolean => (!owner || agent.ownerId === owner) && `${agent.name}\n${agent.manifest.description}`.toLowerCase().includes(wanted);
+  const found = (await deps.removing.binned(actor)).filter(isMeant);
+  const { offset = 0 } = query;
+  const page = found.slice(offset, offset + AgentList.limitOf(query));
+  const summaries = await summariesOf(
+    deps,
+    actor,
+    page.map(({ agent }) => agent),
+  );
+  const rows = summaries.map((summary, index) => ({ ...summary, ready: false, deleted_at: page[index]?.deletedAt, restorable_until: page[index]?.keepUntil }));
+  return { rows, total: found.length };
+};
 
 const spawnAgent = ({ spawn }: AgentRouteDeps): RouteDecl =>
   route({
@@ -124,25 +148,27 @@ const getAgent = (deps: AgentRouteDeps): RouteDecl =>
       ),
   });
 
-const killAgent = ({ agents }: AgentRouteDeps): RouteDecl =>
+const killAgent = ({ removing }: AgentRouteDeps): RouteDecl =>
   route({
     id: 'killAgent',
     method: 'DELETE',
     path: '/api/agents/{id}',
     summary: 'Delete an agent with its sessions and data',
     description:
-      'This cannot be undone, and there is no confirmation. Every extension deletes its data of the agent; one that is off does so when it comes back. Its children stay. To pause the agent instead, suspend it.',
+      'There is no confirmation. Its runs end, and nothing that belongs to it is listed or found any more. Its name is free, and its children stay. For `[trash] days` it can be restored: `GET /api/agents?deleted=only` lists it, and `PUT /api/agents/{id}/resume` brings it back with its conversations, jobs and data. With `erase=true` it is erased at once, also if it was deleted before: every extension deletes its data of the agent; one that is off does so when it comes back. To pause the agent instead, suspend it.',
     audit: 'agent_killed',
     params: AgentParams,
+    query: Type.Object({ erase: Type.Optional(Type.Boolean({ default: false, description: 'So that nobody can restore it' })) }),
     errors: [404],
-    responses: { 200: Type.Object({ status: OneOf(['killed']), agent_id: Uuid }) },
-    handler: async ({ actor, params }) => {
-      await agents.kill(actor, params.id);
-      return reply(200, { status: 'killed', agent_id: params.id.toLowerCase() });
+    responses: { 200: Type.Object({ status: OneOf(['killed']), agent_id: Uuid, restorable_until: Nullable(Type.String(), { description: 'null if it is erased' }) }) },
+    handler: async ({ actor, params, query }) => {
+      const id = checkedId(params.id);
+      const until = query.erase ? await removing.erase(actor, id).then(() => null) : await removing.remove(actor, id);
+      return reply(200, { status: 'killed', agent_id: id, restorable_until: until });
     },
   });
 
-const switched = (deps: AgentRouteDeps, isSuspended: boolean, words: { id: string; path: string; summary: string; description: string; audit: string; status: 'suspended' | 'running' }): RouteDecl =>
+const switched = (deps: AgentRouteDeps, isSuspended: boolean, words: { id: string; path: string; summary: string; description: string; audit: string; errors?: readonly number[] }): RouteDecl =>
   route({
     id: words.id,
     method: 'PUT',
@@ -152,11 +178,14 @@ const switched = (deps: AgentRouteDeps, isSuspended: boolean, words: { id: strin
     cost: 10,
     audit: words.audit,
     params: AgentParams,
-    errors: [404],
+    errors: words.errors ?? [404],
     responses: { 200: Type.Object({ status: OneOf(['suspended', 'running']), agent_id: Uuid }) },
     handler: async ({ actor, params }) => {
-      const agent = await deps.agents.setSuspended(actor, params.id, isSuspended);
-      return reply(200, { status: words.status, agent_id: agent.id });
+      const agent = await deps.agents.setSuspended(actor, params.id, isSuspended).catch((error: unknown) => {
+        if (isSuspended || !isSvcError(error) || error.code !== 'agent_not_found') throw error;
+        return deps.removing.restore(actor, checkedId(params.id));
+      });
+      return reply(200, { status: agent.state === 'Suspended' ? 'suspended' : 'running', agent_id: agent.id });
     },
   });
 
@@ -167,7 +196,6 @@ const suspendAgent = (deps: AgentRouteDeps): RouteDecl =>
     summary: 'Suspend an agent',
     description: 'Its runs are cancelled, and messages answer 409 `run_agent_suspended` until it is resumed. It stays suspended over a restart.',
     audit: 'agent_suspended',
-    status: 'suspended',
   });
 
 const resumeAgent = (deps: AgentRouteDeps): RouteDecl =>
@@ -175,7 +203,8 @@ const resumeAgent = (deps: AgentRouteDeps): RouteDecl =>
     id: 'resumeAgent',
     path: '/api/agents/{id}/resume',
     summary: 'Resume an agent',
-    description: 'Also resumes an agent whose manifest says `enabled = false`, which starts suspended. Has no effect on a running agent.',
+    description:
+      'Also resumes an agent whose manifest says `enabled = false`, which starts suspended. Has no effect on a running agent. A deleted agent is restored as it was, with its conversations, jobs and data; if it was suspended, it still is, and `status` says so. If another agent has its name now, the answer is 409.',
+    errors: [404, 409],
     audit: 'agent_resumed',
-    status: 'running',
   });

@@ -4,6 +4,8 @@
  */
 import { type Actor, isSvcError, type Logger, reply, type RouteDecl, routeGroup, Type, Uuid } from '@svc/api';
 import type { AgentsService, SpawnRequest } from '../contract.js';
+import type { Removing } from '../removing.js';
+import { checkedId } from '../service.js';
 import type { Spawned } from '../spawning.js';
 import { closed, Warnings } from './bodies.js';
 import { keyOf } from './idempotency-key.js';
@@ -16,7 +18,8 @@ const MAX_ITEMS = 50;
 const MAX_BODY_BYTES = 4 * 1_048_576;
 
 export interface BulkRouteDeps {
-  readonly agents: Pick<AgentsService, 'kill' | 'setSuspended'>;
+  readonly agents: Pick<AgentsService, 'setSuspended'>;
+  readonly removing: Pick<Removing, 'remove'>;
   readonly spawn: (actor: Actor, request: SpawnRequest) => Promise<Spawned>;
   /** Suspends it and cancels its runs; resolves with how many there were. */
   readonly halt: (actor: Actor, agentId: string) => Promise<number>;
@@ -103,18 +106,18 @@ const onIds = (words: Pick<RouteDecl, 'id' | 'method' | 'path' | 'summary' | 'de
     },
   });
 
-const killMany = ({ agents }: BulkRouteDeps): RouteDecl =>
+const killMany = ({ removing }: BulkRouteDeps): RouteDecl =>
   onIds(
     {
       id: 'killAgents',
       method: 'DELETE',
       path: '/api/agents/bulk',
       summary: 'Delete up to 50 agents',
-      description: `${EACH} An id that is named twice is not found the second time.`,
+      description: `${EACH} An id that is named twice is not found the second time. They can be restored, like one that is deleted by itself.`,
       audit: 'agents_killed',
     },
     async (actor, id) => {
-      await agents.kill(actor, id);
+      await removing.remove(actor, checkedId(id));
       return 'Deleted';
     },
   );

@@ -43,7 +43,12 @@ export const summaryFields = {
   revision: Type.Integer({ description: 'Increases with each change. A change that sends another revision is refused' }),
 };
 
-export const AgentSummary = Type.Object(summaryFields, { 'x-name': 'AgentSummary' });
+const deletedFields = {
+  deleted_at: Type.Optional(Type.String({ description: 'Set for deleted agents' })),
+  restorable_until: Type.Optional(Type.String({ description: 'Set for deleted agents: when it is erased' })),
+};
+
+export const AgentSummary = Type.Object({ ...summaryFields, ...deletedFields }, { 'x-name': 'AgentSummary' });
 
 export interface SummaryDeps extends ModelShownDeps {
   readonly store: Pick<AgentStore, 'children'>;

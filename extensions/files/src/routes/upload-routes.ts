@@ -1,5 +1,5 @@
 /** Uploads over HTTP: send a file, get it back, see what there is, delete it. */
-import { defineList, type Req, reply, type RouteDecl, routeGroup, sendFile, Type, Uuid, UuidText, isUuid } from '@svc/api';
+import { defineList, OneOf, type Req, reply, type RouteDecl, routeGroup, sendFile, Type, Uuid, UuidText, isUuid } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import { LARGEST_UPLOAD_BYTES } from '../config.js';
 import type { FilesChanged } from '../contract.js';
@@ -22,6 +22,9 @@ const Upload = Type.Object(
     size: Type.Integer({ description: 'Bytes' }),
     agent_id: Type.Union([Uuid, Type.Null()], { description: 'The agent it was sent to. It is deleted with the agent' }),
     created_at: Type.String(),
+    path: Type.Optional(Type.String({ description: 'Set for deleted files: its path in the workspace' })),
+    deleted_at: Type.Optional(Type.String({ description: 'Set for deleted files' })),
+    restorable_until: Type.Optional(Type.String({ description: 'Set for deleted files: when it is erased' })),
   },
   { 'x-name': 'Upload' },
 );
@@ -30,14 +33,25 @@ const UploadList = defineList({
   item: Upload,
   as: ['rows'],
   sort: ['created_at', 'filename', 'size'],
-  filters: { agent_id: { ...Uuid, description: 'Only those that were sent to this agent' } },
+  filters: {
+    agent_id: { ...Uuid, description: 'Only those that were sent to this agent' },
+    deleted: OneOf(['no', 'only'], { description: '`only`: files that were deleted from workspaces and can be restored, instead of uploads. Default no' }),
+  },
   searches: 'file names',
 });
 
 const Bytes = Type.String({ format: 'binary' });
 const UploadForm = Type.Object({ file: Type.String({ format: 'binary', description: 'The file' }) }, { 'x-name': 'UploadForm' });
 
-const viewOf = ({ id, filename, content_type, size_bytes, agent_id, created_at }: UploadRow) => ({ file_id: id, filename, content_type, size: size_bytes, agent_id, created_at });
+const viewOf = ({ id, filename, content_type, size_bytes, agent_id, created_at, path, keep_until }: UploadRow) => ({
+  file_id: id,
+  filename,
+  content_type,
+  size: size_bytes,
+  agent_id,
+  created_at,
+  ...(path === null || keep_until === null ? {} : { path, deleted_at: created_at, restorable_until: keep_until }),
+});
 
 export const uploadRoutes = (agents: AgentsService, uploads: UploadStore, notify: (change: FilesChanged) => void): RouteDecl[] => [
   uploadFile(agents, uploads, notify),
@@ -105,7 +119,8 @@ const listUploads = (uploads: UploadStore): RouteDecl =>
     method: 'GET',
     path: '/api/uploads',
     summary: 'List uploads, newest first',
-    description: "Owners and admins see everyone's uploads.",
+    description:
+      "Owners and admins see everyone's uploads. With `deleted=only` it lists deleted files of workspaces: `PUT /api/agents/{id}/files/{filename}` with `restore` brings one back, and `DELETE /api/uploads/{file_id}` erases it.",
     cost: 2,
     query: UploadList.query,
     responses: { 200: UploadList.answer },
@@ -141,7 +156,7 @@ const deleteUpload = (uploads: UploadStore, notify: (change: FilesChanged) => vo
     path: '/api/uploads/{file_id}',
     summary: 'Delete an upload',
     description:
-      'Deletes the upload, and its bytes if no other upload has the same. Messages with this attachment stay, including text read from it; images are replaced by a note. Copies in workspaces stay.',
+      'Deletes the upload, and its bytes if no other upload has the same. A deleted file of a workspace is erased, so that nobody can restore it. Messages with this attachment stay, including text read from it; images are replaced by a note. Copies in workspaces stay.',
     audit: 'upload_deleted',
     params: FileId,
     responses: { 200: Type.Object({ status: Type.Literal('deleted'), file_id: Uuid }) },

@@ -1,10 +1,11 @@
 /** The workspace over HTTP: what an agent wrote, and what a person puts there. */
-import { encodeText, OneOf, type Req, reply, type RouteDecl, routeGroup, sendFile, type Static, Type, UuidText } from '@svc/api';
+import { encodeText, Nullable, OneOf, type Req, reply, type RouteDecl, routeGroup, sendFile, type Static, Type, Uuid, UuidText } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { FilesChanged } from '../contract.js';
 import { fileErrors } from '../errors.js';
 import { typeOfName } from '../uploads/content-type.js';
 import { expectationsOf } from '../workspace/preconditions.js';
+import type { FileBin } from '../workspace/file-bin.js';
 import { type FilesService, MAX_FILES, MAX_WRITE_BYTES } from '../workspace/service.js';
 import { headersOfBytes } from './shown-bytes.js';
 
@@ -52,14 +53,18 @@ const FileWrite = Type.Object(
   { 'x-name': 'FileWrite' },
 );
 
-export const workspaceRoutes = (agents: AgentsService, files: FilesService, notify: (change: FilesChanged) => void): RouteDecl[] => [
-  listFiles(agents, files),
-  getFile(agents, files),
-  putFile(agents, files, notify),
-  deleteFile(agents, files, notify),
-];
+const FileRestore = Type.Object({ restore: UuidText('Id of a deleted file, as `GET /api/uploads?deleted=only` lists it') }, { 'x-name': 'FileRestore', additionalProperties: false });
 
-const listFiles = (agents: AgentsService, files: FilesService): RouteDecl =>
+export interface WorkspaceRouteDeps {
+  readonly agents: AgentsService;
+  readonly files: FilesService;
+  readonly bin: FileBin;
+  readonly notify: (change: FilesChanged) => void;
+}
+
+export const workspaceRoutes = (deps: WorkspaceRouteDeps): RouteDecl[] => [listFiles(deps), getFile(deps), putFile(deps), deleteFile(deps)];
+
+const listFiles = ({ agents, files }: WorkspaceRouteDeps): RouteDecl =>
   route({
     id: 'listAgentFiles',
     method: 'GET',
@@ -76,7 +81,7 @@ const listFiles = (agents: AgentsService, files: FilesService): RouteDecl =>
     },
   });
 
-const getFile = (agents: AgentsService, files: FilesService): RouteDecl =>
+const getFile = ({ agents, files }: WorkspaceRouteDeps): RouteDecl =>
   route({
     id: 'getAgentFile',
     method: 'GET',
@@ -108,21 +113,22 @@ const wantsBytes = ({ query, headers }: Req<unknown, { raw?: string }>): boolean
   return accept.includes('application/octet-stream') && !accept.includes('application/json');
 };
 
-const putFile = (agents: AgentsService, files: FilesService, notify: (change: FilesChanged) => void): RouteDecl =>
+const putFile = ({ agents, files, bin, notify }: WorkspaceRouteDeps): RouteDecl =>
   route({
     id: 'putAgentFile',
     method: 'PUT',
     path: '/api/agents/{id}/files/{*filename}',
     summary: 'Write a workspace file',
     description:
-      "Replaces the whole file, or creates it with missing folders. Readers see the old text or the new one, never a part. At most 1 MiB, and 32,768 bytes for identity files: `SOUL.md`, `IDENTITY.md`, `USER.md`, `TOOLS.md`, `MEMORY.md`, `AGENTS.md` and `BOOTSTRAP.md`, at the top or in `.identity/`. The model reads these after the system prompt, from the next message on; the agent's tools cannot write them. So that two people do not overwrite each other, send what you read: `expected` in the body (409 if it changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent does not wait for this: a write between your read and your write is detected, one at the same instant is not. Use uploads for larger files.",
+      "Replaces the whole file, or creates it with missing folders. Readers see the old text or the new one, never a part. At most 1 MiB, and 32,768 bytes for identity files: `SOUL.md`, `IDENTITY.md`, `USER.md`, `TOOLS.md`, `MEMORY.md`, `AGENTS.md` and `BOOTSTRAP.md`, at the top or in `.identity/`. The model reads these after the system prompt, from the next message on; the agent's tools cannot write them. So that two people do not overwrite each other, send what you read: `expected` in the body (409 if it changed), or the headers `If-Match` and `If-None-Match: *` (412). The agent does not wait for this: a write between your read and your write is detected, one at the same instant is not. Use uploads for larger files. `restore` brings a deleted file back, at this path, if no file is there.",
     audit: 'agent_file_written',
     params: FilePath,
-    body: FileWrite,
+    body: Type.Union([FileWrite, FileRestore]),
     examples: {
       'a text file': { content: '# Notes\n\nThe spare key is under the blue pot.\n' },
       'a change of the version that was read': { content: '# Notes\n\nThe spare key is gone.\n', expected: '15-mb3k9x2a' },
       'a small picture that is not there yet': { content: 'R0lGODlhAQABAAAAACwAAAAAAQABAAACAkQBADs=', encoding: 'base64', expected: null },
+      'a deleted file': { restore: '0190a5c2-7c1e-4b7a-9d5e-3f1c2b4a6d80' },
     },
     maxBodyBytes: MAX_WRITE_BODY_BYTES,
     errors: [403, 409, 412, 413],
@@ -133,8 +139,12 @@ const putFile = (agents: AgentsService, files: FilesService, notify: (change: Fi
       ),
     },
     handler: async (req) => {
-      const agent = await agents.get(req.actor, req.params.id);
-      const written = await files.write(agent.id, req.params.filename, bytesOf(req.body), expectationsOf({ headers: req.headers, expected: req.body.expected }));
+      const { actor, body, headers, params } = req;
+      const agent = await agents.get(actor, params.id);
+      const written =
+        'content' in body
+          ? await files.write(agent.id, params.filename, bytesOf(body), expectationsOf({ headers, expected: body.expected }))
+          : await bin.restore(actor, agent.id, params.filename, body.restore);
       notify({ agentId: agent.id, ownerId: agent.ownerId });
       return reply(200, written, { etag: `"${written.rev}"` });
     },
@@ -148,21 +158,34 @@ const bytesOf = ({ content, encoding = 'utf-8' }: Static<typeof FileWrite>): Uin
   return bytes;
 };
 
-const deleteFile = (agents: AgentsService, files: FilesService, notify: (change: FilesChanged) => void): RouteDecl =>
+const deleteFile = ({ agents, files, bin, notify }: WorkspaceRouteDeps): RouteDecl =>
   route({
     id: 'deleteAgentFile',
     method: 'DELETE',
     path: '/api/agents/{id}/files/{*filename}',
     summary: 'Delete a workspace file',
-    description: 'Deletes one file permanently; folders stay. With `If-Match`, only if it is still the version you read (412 otherwise).',
+    description:
+      'Deletes one file; folders stay. For `[trash] days` it can be restored: `GET /api/uploads?deleted=only` lists it, and `PUT` of this path with `restore` brings it back. Until then it counts as an upload of its owner; one that has no room is not deleted (413). With `erase=true` it is erased at once, and what was deleted before under this name stays in the bin. With `If-Match`, only if it is still the version you read (412 otherwise).',
     audit: 'agent_file_deleted',
     params: FilePath,
-    errors: [403, 412],
-    responses: { 200: Type.Object({ status: Type.Literal('ok'), name: Type.String() }, { 'x-name': 'FileDeleted' }) },
+    query: Type.Object({ erase: Type.Optional(Type.Boolean({ default: false, description: 'So that nobody can restore it' })) }),
+    errors: [403, 409, 412, 413],
+    responses: {
+      200: Type.Object(
+        {
+          status: Type.Literal('ok'),
+          name: Type.String(),
+          file_id: Nullable(Uuid, { description: 'Names it in the bin' }),
+          restorable_until: Nullable(Type.String(), { description: 'null if it is erased' }),
+        },
+        { 'x-name': 'FileDeleted' },
+      ),
+    },
     handler: async (req) => {
       const agent = await agents.get(req.actor, req.params.id);
-      const removed = await files.remove(agent.id, req.params.filename, expectationsOf({ headers: req.headers }));
+      const copies = req.query.erase ? undefined : await bin.copies(req.actor, { ownerId: agent.ownerId, agentId: agent.id });
+      const { copy, ...removed } = await files.remove(agent.id, req.params.filename, expectationsOf({ headers: req.headers }), copies);
       notify({ agentId: agent.id, ownerId: agent.ownerId });
-      return reply(200, removed);
+      return reply(200, { ...removed, file_id: copy?.id ?? null, restorable_until: copy?.keep_until ?? null });
     },
   });

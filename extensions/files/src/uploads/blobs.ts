@@ -3,10 +3,10 @@
  *
  * U1  A folder is named in `orphans` before anything is written to it and until an upload names it, and again before it goes:
  *     whatever a crash leaves is found there.
- * U2  The same bytes are kept once. They go with the last upload that has them, never while one has.
+ * U2  The same bytes are kept once. They go with the last upload that has them, never while one has, also one that went into the bin with its agent.
  * U3  An upload is a row after its bytes are on the disk, and their hash and type are known.
  */
-import { type Clock, type Db, type Dir, type Ids, type Logger, type Write, isSvcError } from '@svc/api';
+import { type Clock, type Db, type Dir, type Ids, type Logger, type Trash, type Write, isSvcError } from '@svc/api';
 import { uploadErrors } from '../errors.js';
 import type { BlobRow, UploadRow } from '../tables.js';
 import { type Examined, type Incoming, examine } from './examination.js';
@@ -25,6 +25,7 @@ export interface BlobDeps {
   readonly ids: Ids;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly trash: Pick<Trash, 'holds'>;
 }
 
 /** Bytes that came in, in a folder that no upload names yet. */
@@ -34,7 +35,7 @@ export interface Received extends Examined {
 
 export interface Blobs {
   /** Writes a file as it comes. Throws what `examine` throws, and leaves nothing then. */
-  receive(incoming: Incoming, maxBytes: number): Promise<Received>;
+  receive(incoming: Incoming, maxBytes: number, look?: typeof examine): Promise<Received>;
   /** Makes it an upload. Throws `upload_quota_exceeded`, and leaves nothing then. */
   keep(received: Received, upload: Omit<UploadRow, 'sha256' | 'size_bytes' | 'content_type'>, maxOwnerBytes: number): Promise<UploadRow>;
   drop(received: Received): Promise<void>;
@@ -55,7 +56,7 @@ export interface Blobs {
 export const createBlobs = (deps: BlobDeps): Blobs => {
   const sql = statementsOf(deps.db);
   return {
-    receive: (incoming, maxBytes) => receive(deps, incoming, maxBytes),
+    receive: (incoming, maxBytes, look = examine) => receive(deps, incoming, maxBytes, look),
     keep: (received, upload, maxOwnerBytes) => keep(deps, sql, received, upload, maxOwnerBytes),
     drop: ({ folder }) => removeFolder(deps, folder),
     noted: async (sha256) => {
@@ -67,7 +68,13 @@ export const createBlobs = (deps: BlobDeps): Blobs => {
       if (blob) await release(deps, blob);
     },
     letGoUnnamed: async () => {
-      for (let blobs = await sql.unnamed(); blobs.length > 0; blobs = await sql.unnamed()) for (const blob of blobs) await release(deps, blob);
+      // In their order, so that those that stay are asked of once.
+      for (let after = ''; ; ) {
+        const blobs = await sql.unnamed(after);
+        for (const blob of blobs) await release(deps, blob);
+        after = blobs.at(-1)?.sha256 ?? '';
+        if (after === '') return;
+      }
     },
     sweep: (limit) => sweep(deps, limit),
     place: async (sha256) => {
@@ -92,15 +99,18 @@ const statementsOf = (db: Db) => {
     /** Two at the same moment cannot both take the last room. */
     insertWithin: (row: UploadRow, maxBytes: number): Write =>
       db.sql(
-        `INSERT INTO ${uploads}(id, owner_id, agent_id, filename, content_type, size_bytes, sha256, created_at)
-         SELECT ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT COALESCE(SUM(size_bytes + ${ROW_BYTES}), 0) FROM ${uploads} WHERE owner_id = ?) <= ?`,
-        [row.id, row.owner_id, row.agent_id, row.filename, row.content_type, row.size_bytes, row.sha256, row.created_at, row.owner_id, maxBytes - row.size_bytes - ROW_BYTES],
+        `INSERT INTO ${uploads}(id, owner_id, agent_id, filename, content_type, size_bytes, sha256, created_at, path, keep_until)
+         SELECT ?, ?, ?, ?, ?, ?, ?, ?, ?, ? WHERE (SELECT COALESCE(SUM(size_bytes + ${ROW_BYTES}), 0) FROM ${uploads} WHERE owner_id = ?) <= ?`,
+        [row.id, row.owner_id, row.agent_id, row.filename, row.content_type, row.size_bytes, row.sha256, row.created_at, row.path, row.keep_until, row.owner_id, maxBytes - row.size_bytes - ROW_BYTES],
         { expect: 1 },
       ),
-    unnamed: (): Promise<BlobRow[]> =>
+    unnamed: (after: string): Promise<BlobRow[]> =>
       db
         .system('bytes without an upload')
-        .read<BlobRow>(`SELECT sha256, folder, size_bytes, last_upload FROM ${blobs} WHERE NOT EXISTS (SELECT 1 FROM ${uploads} WHERE ${uploads}.sha256 = ${blobs}.sha256) LIMIT 100`),
+        .read<BlobRow>(
+          `SELECT sha256, folder, size_bytes, last_upload FROM ${blobs} WHERE sha256 > ? AND NOT EXISTS (SELECT 1 FROM ${uploads} WHERE ${uploads}.sha256 = ${blobs}.sha256) ORDER BY sha256 LIMIT 100`,
+          [after],
+        ),
   };
 };
 
@@ -116,11 +126,11 @@ const blobOf = ({ db }: BlobDeps, sha256: string): Promise<BlobRow | undefined> 
 
 const orphaned = ({ db, clock }: BlobDeps, folder: string, afterMs: number): Write => db.upsert('strays', ['folder'], [{ folder, due_at: new Date(clock.now() + afterMs).toISOString() }]);
 
-const receive = async (deps: BlobDeps, incoming: Incoming, maxBytes: number): Promise<Received> => {
+const receive = async (deps: BlobDeps, incoming: Incoming, maxBytes: number, look: typeof examine): Promise<Received> => {
   const folder = newFolder(deps.ids);
   await deps.db.commit([orphaned(deps, folder, ARRIVAL_MS)]);
   try {
-    const { pieces, result } = examine(incoming, maxBytes);
+    const { pieces, result } = look(incoming, maxBytes);
     await deps.root.writeStream(pathOf(folder), pieces, { maxBytes, mode: 0o600 });
     return { folder, ...result() };
   } catch (error) {
@@ -168,9 +178,11 @@ const naming = ({ db }: BlobDeps, known: (BlobRow & { readonly isThere: boolean 
 
 const isConflict = (error: unknown): boolean => isSvcError(error) && error.code === 'storage_conflict';
 
+const isNamed = async ({ db, trash }: BlobDeps, { sha256 }: BlobRow): Promise<boolean> => (await db.system(SWEEP).count('uploads', { sha256 })) > 0 || (await trash.holds('uploads', 'sha256', sha256));
+
 /** Whoever uses the bytes meanwhile names itself in their row, and this conflicts. */
 const release = async (deps: BlobDeps, blob: BlobRow): Promise<void> => {
-  if ((await deps.db.system(SWEEP).count('uploads', { sha256: blob.sha256 })) > 0) return;
+  if (await isNamed(deps, blob)) return;
   try {
     await deps.db.commit([deps.db.remove('blobs', { sha256: blob.sha256, folder: blob.folder, last_upload: blob.last_upload }, { expect: 1 }), orphaned(deps, blob.folder, 0)]);
   } catch (error) {
@@ -200,7 +212,7 @@ const sweep = async (deps: BlobDeps, limit: number): Promise<void> => {
   for (const { folder, due_at } of due) {
     const blob = await deps.db.system(SWEEP).first<BlobRow>({ from: 'blobs', where: { folder } });
     if (!blob) await removeFolder(deps, folder);
-    else if ((await deps.db.system(SWEEP).count('uploads', { sha256: blob.sha256 })) > 0) await deps.db.commit([deps.db.remove('strays', { folder, due_at })]);
+    else if (await isNamed(deps, blob)) await deps.db.commit([deps.db.remove('strays', { folder, due_at })]);
     else await release(deps, blob);
   }
 };

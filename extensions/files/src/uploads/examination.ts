@@ -54,6 +54,21 @@ export const examine = ({ name, declared, bytes }: Incoming, maxBytes: number): 
   };
 };
 
+/** Of a file that is stored as it is: of any type, and also an empty one. */
+export const measure = ({ bytes }: Incoming, maxBytes: number): Examination => {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  async function* pieces(): AsyncGenerator<Uint8Array> {
+    for await (const piece of bytes) {
+      sizeBytes += piece.byteLength;
+      if (sizeBytes > maxBytes) throw uploadErrors.too_large(maxBytes);
+      hash.update(piece);
+      yield piece;
+    }
+  }
+  return { pieces: pieces(), result: () => ({ contentType: 'application/octet-stream', sizeBytes, sha256: hash.digest('hex') }) };
+};
+
 /** UTF-8, or UTF-16 by its byte order mark, without a zero. */
 const textProbe = () => {
   let decoder: InstanceType<typeof TextDecoder> | undefined;

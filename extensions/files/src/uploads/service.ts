@@ -10,7 +10,9 @@ import { UploadRows, type UploadRow } from '../tables.js';
 import { displayName } from '../workspace/names.js';
 import { type BlobDeps, type Blobs, createBlobs, type Received } from './blobs.js';
 import { nameForType, plainType } from './content-type.js';
-import type { Incoming } from './examination.js';
+import { type Incoming, measure } from './examination.js';
+
+const ERASED_AT_ONCE = 100;
 
 export interface UploadsDeps extends BlobDeps {
   readonly config: { get(setting: typeof MaxUploadSetting): number; get(section: typeof UploadsSection): { readonly max_owner_bytes: number } };
@@ -30,11 +32,18 @@ export interface UploadStore extends Pick<Blobs, 'letGoUnnamed' | 'sweep' | 'dro
   /** The bytes as they come; they are nobody's until `keep`. Throws what `Blobs.receive` throws. */
   receive(incoming: Incoming): Promise<Received>;
   keep(whose: Whose, name: string, received: Received): Promise<UploadRow>;
-  /** Throws `upload_not_found`. */
+  /** A workspace file on its way into the bin; of any type and size that has room. */
+  receiveDeleted(incoming: Incoming): Promise<Received>;
+  keepDeleted(whose: Whose, path: string, received: Received, keepUntil: string): Promise<UploadRow>;
+  /** A deleted file of this agent that can come back. Throws `upload_not_found`. */
+  deleted(actor: Actor, id: string, agentId: string): Promise<UploadRow>;
+  /** Erases deleted files whose time is over. */
+  eraseOverdue(actor: Actor): Promise<void>;
+  /** Deleted files are none. Throws `upload_not_found`. */
   get(actor: Actor, id: string): Promise<UploadRow>;
   /** The same, undefined where there is none. */
   find(actor: Actor, id: string): Promise<UploadRow | undefined>;
-  page(actor: Actor, list: ListDecl, query: ListQuery & { readonly agent_id?: string }): Promise<Found<UploadRow>>;
+  page(actor: Actor, list: ListDecl, query: ListQuery & { readonly agent_id?: string; readonly deleted?: 'no' | 'only' }): Promise<Found<UploadRow>>;
   /** Where its bytes are. Throws `upload_not_found` when they are gone. */
   bytesOf(upload: UploadRow): Promise<{ dir: Dir; path: string }>;
   remove(actor: Actor, id: string): Promise<UploadRow>;
@@ -56,14 +65,35 @@ export const createUploads = (deps: UploadsDeps): UploadStore => {
     receive: (incoming) => blobs.receive(incoming, config.get(MaxUploadSetting)),
     keep: ({ ownerId, agentId }, name, received) => {
       const filename = displayName(name, nameForType(received.contentType));
-      return blobs.keep(received, { id: ids.uuid(), owner_id: ownerId, agent_id: agentId, filename, created_at: clock.iso() }, maxOwnerBytes());
+      return blobs.keep(received, { id: ids.uuid(), owner_id: ownerId, agent_id: agentId, filename, created_at: clock.iso(), path: null, keep_until: null }, maxOwnerBytes());
     },
-    get: (actor, id) => rows.get(actor, id.toLowerCase()),
-    find: (actor, id) => db.as(actor).first<UploadRow>({ from: UploadRows.name, where: { id: id.toLowerCase() } }),
-    page: (actor, list, { agent_id: agentId, ...query }) =>
+    receiveDeleted: (incoming) => blobs.receive(incoming, maxOwnerBytes(), measure),
+    keepDeleted: ({ ownerId, agentId }, path, received, keepUntil) => {
+      const filename = displayName(path, 'file');
+      return blobs.keep(received, { id: ids.uuid(), owner_id: ownerId, agent_id: agentId, filename, created_at: clock.iso(), path, keep_until: keepUntil }, maxOwnerBytes());
+    },
+    deleted: async (actor, id, agentId) => {
+      const row = await rows.get(actor, id.toLowerCase());
+      if (row.path === null || row.agent_id !== agentId || (row.keep_until ?? '') <= clock.iso()) throw uploadErrors.not_found(id);
+      return row;
+    },
+    eraseOverdue: async (actor) => {
+      for (;;) {
+        const overdue = await db.as(actor).select<UploadRow>({ from: UploadRows.name, where: { keep_until: { lte: clock.iso() } }, order: [{ column: 'keep_until' }], limit: ERASED_AT_ONCE });
+        for (const row of overdue) await removeUpload(db, blobs, row, rows.remove);
+        if (overdue.length < ERASED_AT_ONCE) return;
+      }
+    },
+    get: async (actor, id) => {
+      const row = await rows.get(actor, id.toLowerCase());
+      if (row.path !== null) throw uploadErrors.not_found(id);
+      return row;
+    },
+    find: (actor, id) => db.as(actor).first<UploadRow>({ from: UploadRows.name, where: { id: id.toLowerCase(), path: null } }),
+    page: (actor, list, { agent_id: agentId, deleted, ...query }) =>
       readList(db.as(actor), list, query, {
         from: UploadRows.name,
-        where: agentId === undefined ? {} : { agent_id: agentId.toLowerCase() },
+        where: { ...(agentId === undefined ? {} : { agent_id: agentId.toLowerCase() }), ...(deleted === 'only' ? { path: { not: null }, keep_until: { gt: clock.iso() } } : { path: null }) },
         search: ['filename'],
         columns: { filename: { column: 'filename', ignoreCase: true }, size: { column: 'size_bytes' } },
       }),

@@ -54,9 +54,18 @@ export interface FilesService {
   read(agentId: string, name: string): Promise<FileContent>;
   /** Where the bytes of a file are: its folder and its path there. Throws what `read` throws, but for its size. */
   locate(agentId: string, name: string): Promise<{ dir: Dir; path: string }>;
+  /** Where no file is, of any size. Throws `files_already_there`, `files_bad_name`, `files_git_folder`. */
+  create(agentId: string, name: string, data: { readonly bytes: AsyncIterable<Uint8Array>; readonly sizeBytes: number }): Promise<Written>;
   /** Throws `files_bad_name`, `files_git_folder`, `files_too_large_to_write`, and what `expects` throws. */
   write(agentId: string, name: string, data: Uint8Array, expects: Expects): Promise<Written>;
-  remove(agentId: string, name: string, expects: Expects): Promise<{ status: 'ok'; name: string }>;
+  /** With `copies`, the file is copied before, and the copy is in the answer. Throws `files_changed` where somebody wrote to it meanwhile. */
+  remove<C>(agentId: string, name: string, expects: Expects, copies?: Copies<C>): Promise<{ status: 'ok'; name: string; copy: C | undefined }>;
+}
+
+/** What becomes of a file that is deleted. */
+export interface Copies<C> {
+  take(file: { readonly path: string; readonly bytes: AsyncIterable<Uint8Array> }): Promise<C>;
+  drop(copy: C): Promise<void>;
 }
 
 /** `changed`: told of each workspace that was written to. */
@@ -70,6 +79,11 @@ export const createFilesService = (workspaces: Dir, changed: (agentId: string) =
       await present(workspaces, agentId, path);
       return { dir: workspaces.dir(agentId), path };
     },
+    create: async (agentId, name, data) => {
+      const path = writablePath(name);
+      if (belongsToGit(path)) throw fileErrors.git_folder(path);
+      return inTurn(`${agentId}/${path}`, () => create(workspaces, agentId, path, data)).finally(() => changed(agentId));
+    },
     write: async (agentId, name, data, expects) => {
       const path = writablePath(name);
       if (belongsToGit(path)) throw fileErrors.git_folder(path);
@@ -77,9 +91,9 @@ export const createFilesService = (workspaces: Dir, changed: (agentId: string) =
       if (data.byteLength > limit) throw fileErrors.too_large_to_write(path, data.byteLength, limit);
       return inTurn(`${agentId}/${path}`, () => write(workspaces, agentId, path, data, expects)).finally(() => changed(agentId));
     },
-    remove: async (agentId, name, expects) => {
+    remove: async (agentId, name, expects, copies) => {
       const path = workspacePath(name);
-      return inTurn(`${agentId}/${path}`, () => remove(workspaces, agentId, path, expects)).finally(() => changed(agentId));
+      return inTurn(`${agentId}/${path}`, async () => remove(workspaces.dir(agentId), await present(workspaces, agentId, path), { path, expects, copies })).finally(() => changed(agentId));
     },
   };
 };
@@ -127,11 +141,35 @@ const write = async (workspaces: Dir, agentId: string, path: string, data: Uint8
   return { status: 'ok', name: path, size_bytes: data.byteLength, rev: fileRev(after), created: before === undefined };
 };
 
-const remove = async (workspaces: Dir, agentId: string, path: string, expects: Expects): Promise<{ status: 'ok'; name: string }> => {
-  const entry = await present(workspaces, agentId, path);
-  expects(path, fileRev(entry));
-  if (!(await workspaces.dir(agentId).remove(path))) throw fileErrors.not_found(path);
-  return { status: 'ok', name: path };
+const create = async (workspaces: Dir, agentId: string, path: string, { bytes, sizeBytes }: Parameters<FilesService['create']>[2]): Promise<Written> => {
+  if (await found(workspaces, agentId, path)) throw fileErrors.already_there(path);
+  const dir = workspaces.dir(agentId);
+  await dir.writeStream(path, bytes, { maxBytes: sizeBytes, noLinks: true });
+  const after = await dir.stat(path);
+  if (!after) throw fileErrors.not_found(path);
+  return { status: 'ok', name: path, size_bytes: sizeBytes, rev: fileRev(after), created: true };
+};
+
+interface Removal<C> {
+  readonly path: string;
+  readonly expects: Expects;
+  readonly copies: Copies<C> | undefined;
+}
+
+const remove = async <C>(dir: Dir, entry: DirEntry, { path, expects, copies }: Removal<C>): Promise<{ status: 'ok'; name: string; copy: C | undefined }> => {
+  const rev = fileRev(entry);
+  expects(path, rev);
+  const copy = await copies?.take({ path, bytes: dir.readStream(path) });
+  if (copies && copy !== undefined) {
+    // What was written while it was copied is not in the copy.
+    const now = await dir.stat(path);
+    if (!now || fileRev(now) !== rev) {
+      await copies.drop(copy);
+      throw now ? fileErrors.changed(path, fileRev(now)) : fileErrors.not_found(path);
+    }
+  }
+  if (!(await dir.remove(path))) throw fileErrors.not_found(path);
+  return { status: 'ok', name: path, copy };
 };
 
 /** Other bytes than text are shown as base64. */

@@ -20,6 +20,8 @@ export interface ClosingStore {
   leaveConversation(sessionId: string): Write;
   /** It can be used again, and is read into lists and searches as if it was said now. */
   reopen(sessionId: string): Write[];
+  /** All sessions of an agent that came back are read into lists and searches again: words of messages are in no bin. Nothing where there are none. */
+  readAgain(agentId: string): Write[];
   /** Of a conversation that has several chosen versions, the others are no longer chosen. */
   chooseOnly(sessionId: string, conversationId: string): Write;
   erased(sessionId: string): Write;
@@ -108,6 +110,14 @@ export const createClosingStore = (db: Db): ClosingStore => {
       db.update('entries', ['session_id'], [{ session_id: id, pending: 1 }]),
       db.remove('closed', { id }, { expect: 1 }),
     ],
+    readAgain: (agentId) => {
+      const those = `(SELECT id FROM ${sessions} WHERE agent_id = ?)`;
+      return [
+        db.sql(`DELETE FROM ${db.table('said')} WHERE session_id IN ${those}`, [agentId]),
+        db.sql(`UPDATE ${entries} SET pending = 1 WHERE session_id IN ${those}`, [agentId]),
+        db.update('sessions', ['agent_id'], [{ agent_id: agentId, ...columnsOf(NO_FACTS) }]),
+      ];
+    },
     chooseOnly: (id, conversationId) => db.sql(`UPDATE ${sessions} SET unchosen = 1 WHERE conversation_id = ? AND id <> ? AND unchosen IS NULL`, [conversationId, id]),
     erased: (sessionId) => db.update('closed', ['id'], [{ id: sessionId, erased: 1 }]),
     forgetClosed: async (before) => void (await db.commit([db.remove('closed', { erased: 1, closed_at: { lt: before } })])),

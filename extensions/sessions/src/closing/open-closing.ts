@@ -1,5 +1,5 @@
 /** Deleting, as the area has it: at once, or into the bin. */
-import type { ExtensionContext } from '@svc/api';
+import { type ExtensionContext, StorageMoved } from '@svc/api';
 import type { AgentsService } from '@svc/ext-agents/contract';
 import type { Catalogue } from '../catalogue/catalogue.js';
 import { SessionClosing } from '../contract.js';
@@ -27,6 +27,11 @@ export const openClosing = (ctx: ExtensionContext, { store, agents, sessions, ca
     later: later('erase-what-was-closed'),
     clock: ctx.clock,
     log: ctx.log,
+  });
+  ctx.hooks.tap(StorageMoved, async ({ agentId }) => {
+    if (agentId === undefined) return;
+    await ctx.db.commit(store.readAgain(agentId));
+    catalogue.touched();
   });
   return { bin, closing };
 };

@@ -69,7 +69,7 @@ export interface CollectionRows<F extends TObject> {
   sweepSecrets(): Promise<void>;
 }
 
-type RowContext = Pick<ExtensionContext, 'db' | 'ids' | 'clock' | 'events' | 'secrets'>;
+type RowContext = Pick<ExtensionContext, 'db' | 'ids' | 'clock' | 'events' | 'secrets' | 'trash'>;
 
 export const collectionRows = <F extends TObject>(
   ctx: RowContext,

@@ -4,7 +4,7 @@ import { type AnyResourceSpec, snakeCase } from './spec.js';
 
 type Given = Readonly<Record<string, unknown>>;
 
-export const secretsOf = ({ db, secrets }: Pick<ExtensionContext, 'db' | 'secrets'>, spec: AnyResourceSpec) => {
+export const secretsOf = ({ db, secrets, trash }: Pick<ExtensionContext, 'db' | 'secrets' | 'trash'>, spec: AnyResourceSpec) => {
   const pairs = Object.entries(spec.writeOnly ?? {});
   const prefix = `${snakeCase(spec.one)}.`;
   const nameOf = (id: string, field: string): string => `${prefix}${id}.${field}`;
@@ -39,11 +39,12 @@ export const secretsOf = ({ db, secrets }: Pick<ExtensionContext, 'db' | 'secret
       });
       for (const [field] of pairs) if (given[field] !== undefined && !isSet(given[field])) await secrets.delete(nameOf(id, field));
     },
-    /** Those whose row has gone with its owner or its agent. */
+    /** Those whose row has gone with its owner or its agent, and cannot come back. */
     sweep: async (table: string): Promise<void> => {
       for (const name of pairs.length === 0 ? [] : await secrets.list(prefix)) {
         const id = name.slice(prefix.length).split('.')[0] ?? '';
-        if (!(await db.system('secrets without a row').first({ from: table, columns: ['id'], where: { id } }))) await secrets.delete(name);
+        if (await db.system('secrets without a row').first({ from: table, columns: ['id'], where: { id } })) continue;
+        if (!(await trash.holds(table, 'id', id))) await secrets.delete(name);
       }
     },
   };

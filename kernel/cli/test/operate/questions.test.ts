@@ -137,7 +137,7 @@ describe('svc asks at a terminal', function () {
   });
 
   for (const [what, args, question, method] of [
-    ['agent kill', ['agent', 'kill', 'assistant', 'helper'], 'End assistant, helper for good?', 'DELETE'],
+    ['agent kill', ['agent', 'kill', 'assistant', 'helper'], 'Delete assistant, helper?', 'DELETE'],
     ['files rm', ['files', 'rm', 'assistant', 'notes.txt'], 'Delete notes.txt from the workspace of assistant?', 'DELETE'],
     ['providers remove-key', ['providers', 'remove-key', 'acme'], 'Remove the key of acme?', 'DELETE'],
     ['sessions delete', ['sessions', 'delete', AGENT_ID], 'Delete this session and all its messages?', 'DELETE'],

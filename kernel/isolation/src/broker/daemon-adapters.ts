@@ -81,6 +81,7 @@ export class DaemonAdapters {
     let answer: unknown;
     if (adapter === 'db') answer = await this.#db(name, args);
     else if (adapter === 'files') answer = await this.#files(name, args);
+    else if (adapter === 'trash' && name === 'holds') answer = await call(ctx.trash, name, args);
     else if (adapter === 'secrets' && isOneOf(['where', 'login', 'put', 'delete', 'list', 'sign', 'hmac'] as const, name)) answer = await call(ctx.secrets, name, args);
     else if (adapter === 'schemas' && isOneOf(['check', 'places'] as const, name)) answer = await call(ctx.schemas, name, args);
     else if (to === 'timers.nextAt') answer = await ctx.timers.nextAt(String(args[0]), String(args[1]), Number(args[2]));

@@ -100,7 +100,7 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
     timers: childTimers(peer, registrations, signal),
     db: childDb(peer, id),
     purge: refused('purge'),
-    trash: refusedMember('trash'),
+    trash: childTrash(peer),
     fetch: childFetch(peer),
     egress: childEgress(peer),
     exec: refused('exec'),
@@ -147,6 +147,12 @@ export const childContext = ({ peer, init, registrations, signal, shared, dispos
 let holdNumber = 1;
 
 const refused = (name: string) => (): Promise<never> => Promise.reject(isolationErrors.unavailable(name));
+
+/** What is in the bin is asked; what moves rows is for built-in extensions. */
+const childTrash = (peer: Peer): object => {
+  const trash = refusedMember('trash');
+  return new Proxy(trash, { get: (target, key) => (key === 'holds' ? (...args: unknown[]) => peer.call('trash.holds', args) : Reflect.get(target, key)) });
+};
 
 /** May be kept and looked at; whatever is asked of it is refused. */
 const refusedMember = (name: string): object =>

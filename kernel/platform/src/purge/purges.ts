@@ -7,7 +7,7 @@
  * E3  An area that is off, or fails, erases before any generation of it is seen. One that failed while it runs is asked again.
  * E4  Complete is what has all receipts, and nothing else.
  * E5  The journal takes part like an area, after all others: the work of areas ends before its runs go (decision 0081).
- * E6  The bin takes part like an area (trash.ts).
+ * E6  The bin takes part like an area, before all others: nothing comes back from it while they erase, and what only it referred to goes with them (trash.ts).
  * E7  Facts for the audit trail that are stored as events lose the person before any area is asked, and again with the journal (decision 0111).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
@@ -98,7 +98,7 @@ export const createPurges = (deps: PurgeDeps): Purges => {
 
 const begin = async (deps: PurgeDeps, state: State, subject: PurgeSubject): Promise<Purged> => {
   const checked = checkedSubject(subject);
-  const areas = [...areasThatHold(deps), JOURNAL, TRASH];
+  const areas = [TRASH, ...areasThatHold(deps), JOURNAL];
   for (const area of areas) state.owing.add(area);
   const purge = await deps.registry.begin(checked, areas);
   const erasing = (async () => {

@@ -25,7 +25,9 @@ export interface TrashDeps {
   readonly log: Pick<Logger, 'info' | 'warn'>;
 }
 
-export interface PlatformTrash extends Trash {
+export interface PlatformTrash extends Omit<Trash, 'holds'> {
+  /** Whether the bin has a row of this table of an area with this value. */
+  holds(area: string, table: string, column: string, value: string): Promise<boolean>;
   /** Takes what belongs to a subject out of the bin for good. */
   erase(subject: PurgeSubject): Promise<void>;
   /** Goes on with what was interrupted, and erases what has been there long enough. */
@@ -64,6 +66,7 @@ export const createTrash = (deps: TrashDeps): PlatformTrash => {
       const row = await deps.db.as(actor).first<HeaderRow>({ from: 'trash', where: { kind, id } });
       return row && row.state !== 'returning' && row.keep_until > nowOf(deps) ? toItem(row) : undefined;
     },
+    holds: (area, table, column, value) => holds(deps, { area, name: table }, column, value),
     erase: (subject) => erase(deps, subject),
     settle: () => settle(deps, inTurn),
   };
@@ -240,6 +243,14 @@ const list = async (deps: TrashDeps, actor: Actor, kind: TrashKind, { limit, off
   const order = [{ column: 'deleted_at', descending: true }, { column: 'id' }];
   const [rows, total] = await Promise.all([reader.select<HeaderRow>({ from: 'trash', where, order, limit, offset }), reader.count('trash', where)]);
   return { items: rows.map(toItem), total };
+};
+
+/** The text is looked for first, so that few rows are parsed. */
+const holds = async ({ db }: TrashDeps, { area, name }: Pick<BodyRow, 'area' | 'name'>, column: string, value: string): Promise<boolean> => {
+  const literal = JSON.stringify(value).replaceAll(/[\\%_]/g, (letter) => `\\${letter}`);
+  const sql = `SELECT body FROM ${db.table('trash_rows')} WHERE area = ? AND name = ? AND body LIKE ? ESCAPE '\\'`;
+  const rows = await db.system(PURPOSE).read<Pick<BodyRow, 'body'>>(sql, [area, name, `%${literal}%`]);
+  return rows.some(({ body }) => (JSON.parse(body) as Row)[column] === value);
 };
 
 const toItem = (row: HeaderRow): TrashItem => ({

@@ -56,9 +56,9 @@ const makeDir = (path: string, boundary: () => Promise<Boundary>): Dir => {
     readText: async (asked, options) => (await read(await place(asked), options?.maxBytes ?? MAX_READ_BYTES)).toString('utf8'),
     write: async (asked, data, { mode, noLinks } = {}) => write(await placed(asked, noLinks), data, mode),
     readStream: (asked, options = {}) => piecesOf(() => place(asked).then(openToRead), asked, options),
-    writeStream: async (asked, source, { maxBytes, mode }) => {
+    writeStream: async (asked, source, { maxBytes, mode, noLinks }) => {
       const counted = countedPieces(source, asked, maxBytes);
-      await write(await place(asked), counted.pieces, mode);
+      await write(await placed(asked, noLinks), counted.pieces, mode);
       return counted.bytes();
     },
     list: async (asked = '', options = {}) => list(await place(asked), options),
