@@ -134,13 +134,14 @@ const STATES: Readonly<Record<string, TaskStatus>> = {
   failed: 'failed',
   rejected: 'failed',
 };
-export const statusOf = (given: unknown): TaskStatus | undefined =>
-  STATES[
-    text(given, MAX_NAME)
-      .toLowerCase()
-      .replace(/^task_state_/, '')
-      .replaceAll(/[-_]/g, '')
-  ];
+export const statusOf = (given: unknown): TaskStatus | undefined => {
+  const state = text(given, MAX_NAME)
+    .toLowerCase()
+    .replace(/^task_state_/, '')
+    .replaceAll(/[-_]/g, '');
+  // Words that every object knows, such as "constructor", are no state.
+  return Object.hasOwn(STATES, state) ? STATES[state] : undefined;
+};
 
 const textIn = (message: unknown): string =>
   list(object(message).parts)

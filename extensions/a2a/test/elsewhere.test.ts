@@ -8,6 +8,7 @@ import { AgentEvent, type AgentExecutor, DefaultRequestHandler, InMemoryTaskStor
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { expect } from 'chai';
+import { statusOf } from '../src/wire.js';
 
 const KEY = 'a2a-elsewhere-key';
 const isStream = (answer: object): answer is AsyncGenerator<unknown, void, undefined> => Symbol.asyncIterator in answer;
@@ -153,5 +154,13 @@ describe('A2A servers elsewhere', function () {
     expect(why).to.match(/1048576|1 MiB|larger|more than/);
     expect((await refused(cut))[0]).to.equal('a2a_upstream');
     expect((await http.expect(200, 'GET', '/api/health')).status).to.equal(200);
+  });
+
+  it('words that every object knows are no state of a task', () => {
+    expect(['TASK_STATE_COMPLETED', 'input-required', 'constructor', 'TASK_STATE_constructor', '__proto__', 'valueOf'].map(statusOf)).to.deep.equal([
+      'completed',
+      'input_required',
+      ...Array(4).fill(undefined),
+    ]);
   });
 });

@@ -87,6 +87,7 @@ export const AgentManifest = Type.Object({
   session_mode: Type.Optional(OneOf(['persistent', 'new'], { description: 'Whether its triggers share one conversation, or each fire has its own' })),
   max_concurrent_invocations: Type.Optional(Type.Integer({ description: 'Fires of triggers that it works on at the same time; 1 by default' })),
   assignee_wake: Type.Optional(Type.Boolean({ description: 'False: tasks that are assigned to it on the task board do not wake it' })),
+  inherit_parent_context: Type.Optional(Type.Boolean({ description: 'False: its steps in workflows are given nothing but their prompts' })),
   schedule: Type.Optional(AgentSchedule),
   triggers: Type.Optional(Type.Array(AgentTrigger)),
   reconcile_orphans: Type.Optional(OneOf(ORPHANS, { description: 'What happens to triggers that its manifest does not list; kept by default' })),

@@ -1,5 +1,24 @@
 /** What channels stores, and what it offers to others: sending a message to a chat. */
-import { Actor, defineCapability, defineEvent, defineService, defineTable, defineWork, method, Nullable, OneOf, type Plain, type RowOf, type Service, ToolFile, Type } from '@svc/api';
+import {
+  Actor,
+  type Capabilities,
+  coversGrant,
+  defineCapability,
+  defineEvent,
+  defineService,
+  defineTable,
+  defineWork,
+  grantOf,
+  method,
+  Nullable,
+  OneOf,
+  type Plain,
+  type RowOf,
+  type Service,
+  seesAll,
+  ToolFile,
+  Type,
+} from '@svc/api';
 
 const text = { kind: 'text', notNull: true } as const;
 const maybe = { kind: 'text' } as const;
@@ -97,7 +116,19 @@ export const ChannelMessage = defineWork('channel-message', '1.0.0', { input: Ty
 /** A message on its way to a chat. */
 export const ChannelDelivery = defineWork('channel-delivery', '1.0.0', { input: Type.Object({ deliveryId: Type.String() }), result: Type.Undefined() });
 
+/** A place to write to. */
+export const Chat = Type.Object({ channel: Type.String(), chat: Type.String(), thread: Type.Optional(Type.String()) });
+export type Chat = Plain<typeof Chat>;
+
+export const AnswerTo = Type.Object({ runId: Type.String(), agentId: Type.String(), chat: Chat });
+export type AnswerTo = Plain<typeof AnswerTo>;
+/** The answer of a run on its way to the outbox. */
+export const ChannelAnswer = defineWork('channel-answer', '1.0.0', { input: AnswerTo, result: Type.Undefined() });
+
 export const ChannelsSend = defineCapability('channels_send', '1.0.0', { description: 'Send messages to these channels', grant: 'names' });
+
+/** Whether this person may have something sent to a channel in the name of an agent with these capabilities. */
+export const mayWriteTo = (actor: Actor, capabilities: Capabilities, channel: string): boolean => seesAll(actor) || coversGrant(ChannelsSend, grantOf(ChannelsSend, capabilities), channel);
 
 /** A channel was configured, removed, or is in another state. */
 export const ChannelChanged = defineEvent(
@@ -123,10 +154,6 @@ export const Outgoing = Type.Object({
 });
 export type Outgoing = Plain<typeof Outgoing>;
 
-/** A place to write to. */
-export const Chat = Type.Object({ channel: Type.String(), chat: Type.String(), thread: Type.Optional(Type.String()) });
-export type Chat = Plain<typeof Chat>;
-
 export const Channels = defineService('channels', '1.3.0', {
   /** Those that have an adapter, configured or not. */
   names: method([], Type.Array(Type.String()), { what: 'reads which channels there are' }),
@@ -145,6 +172,13 @@ export const Channels = defineService('channels', '1.3.0', {
   standing: method([Actor, Type.String({ description: 'Id of the delivery' })], Type.Union([Type.Object({ status: OneOf(DELIVERY_STATES), reason: Nullable(Type.String()) }), Type.Undefined()]), {
     what: 'reads what became of messages to your channels',
   }),
+  /**
+   * Where the answer of an agent would go: by default where the actor last wrote to it. Throws `channels_no_last_chat`, `channels_denied`, and what `reach`
+   * throws.
+   */
+  chatFor: method([Actor, Type.Object({ agentId: Type.String(), channel: Type.Optional(Type.String()) })], Chat, { what: 'reads where your agents were written to' }),
+  /** Sends the answer of a run to a chat when it is there, once. Durable when this resolves. */
+  answerTo: method([Actor, AnswerTo], Type.Void(), { what: 'sends answers of your agents to channels', changes: true }),
   /**
    * What was asked for in a chat and came after its answer, such as a video: to the chat whose message began all this. Undefined where none did. One file
    * goes there once.

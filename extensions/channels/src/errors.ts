@@ -33,6 +33,13 @@ export const channelErrors = defineErrors('channels', {
   },
   too_many: { status: 409, retry: false, message: (what: string, most: number) => `There are ${most} ${what}, which is the limit.`, hint: 'Delete one that you no longer need.' },
   no_recipient: { status: 400, retry: false, message: (name: string) => `Nobody is named to receive the message on ${name}.`, hint: 'Name a recipient: the id of a chat on that platform.' },
+  no_last_chat: { status: 409, retry: false, message: () => 'Nobody has written to the agent in a chat yet.', hint: 'Write to it in one of your channels first, or name a channel.' },
+  denied: {
+    status: 403,
+    retry: false,
+    message: (name: string) => `You may not have answers sent to the channel ${name.slice(0, 100)}.`,
+    hint: 'Ask an owner or admin, or use an agent whose manifest grants `channels_send` for it.',
+  },
   no_qr_session: { status: 404, retry: false, message: () => 'There is no sign-in by QR code with this id.', hint: 'Start one with POST /api/channels/whatsapp/qr/start.' },
   send_failed: { status: 502, retry: false, message: (name: string, why: string) => `${name} did not take the message: ${why}.`, hint: 'Test the channel with POST /api/channels/{name}/test.' },
 });

@@ -10,6 +10,7 @@ import { linkColumns } from '../migrations/0002_links.js';
 import { lastChats } from '../migrations/0003_last-chats.js';
 import { createAccounts } from './accounts.js';
 import { ADAPTERS } from './adapters/adapters.js';
+import { createAnswers } from './answers.js';
 import { createBindings } from './bindings.js';
 import { commands, commandWords } from './commands.js';
 import { ChannelsSection, SidecarSetting } from './config.js';
@@ -118,8 +119,11 @@ export default defineExtension({
         retry: async ({ actor, key }) => ({ status: 'queued' as const, delivery_id: await outbox.retry(await deliveryOf(actor, key)) }),
       },
     });
+    const reach = createReach({ db, accounts });
+    const answerEnds = createRunEnds((ended) => events.on(RunEnded, ended), log, 'An answer was not sent to its chat at the end of its run; svc looks again within a minute.');
     ctx.services.provide(contract.Channels, {
-      ...createReach({ db, accounts }),
+      ...reach,
+      ...createAnswers({ journal, clock, actors, agents, runs, ends: answerEnds, outbox, reach }),
       deliverLate: (late) => inbox.deliverLate(late),
       names: async () => [...new Set([...ADAPTERS.keys(), ...(await accounts.all()).map(({ name }) => name)])].filter((name) => name !== 'sidecar'),
       send: async (actor, message) => {
@@ -152,7 +156,7 @@ export default defineExtension({
     });
     ctx.timers.every('prune-deliveries', PRUNE_MS, async () => {
       const before = new Date(clock.now() - KEEP_MS).toISOString();
-      await db.commit([db.remove('deliveries', { created_at: { lt: before }, status: ENDED }, { expect: 'any' })]);
+      await db.commit([db.remove('deliveries', { created_at: { lt: before }, status: ENDED }, { expect: 'any' }), ...senders.forgotten()]);
     });
     ctx.onDispose('connections of channels', () => supervisor.stop());
   },

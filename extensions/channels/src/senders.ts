@@ -3,9 +3,10 @@
  *
  * S1  Where `dm_policy` is `allowed_only`, a sender who is not known gets one answer with a code. Who runs the channel allows them with it.
  * S2  A code can be used once, within a day; it is taken in one statement.
+ * S4  Who was given a code and is not allowed two days later is forgotten: whoever writes under many names leaves no rows behind.
  * S3  A sender who is not linked is nobody of svc: what they write is text from outside, and no command that changes anything.
  */
-import { type Actor, type Clock, type Db, type Events, type Ids, isUuid } from '@svc/api';
+import { type Actor, type Clock, type Db, type Events, type Ids, isUuid, type Write } from '@svc/api';
 import { type Account, listField } from './account.js';
 import type { Incoming } from './adapters/adapter.js';
 import { ChannelChanged, type SenderRow } from './contract.js';
@@ -18,11 +19,14 @@ export interface Senders {
   admission(account: Account, message: Pick<Incoming, 'chat' | 'sender' | 'senderName'>): Promise<{ readonly isAllowed: boolean; readonly code?: string }>;
   allow(code: string): Promise<SenderRow>;
   remove(actor: Actor, id: string): Promise<SenderRow>;
+  /** Removes those whose codes have run out for a day. */
+  forgotten(): readonly Write[];
 }
 
 const CODE_CHARS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ';
 const CODE_LENGTH = 8;
 const DAY_MS = 86_400_000;
+const WAITS_MS = 2 * DAY_MS;
 const MAX_SENDERS = 10_000;
 const MAX_NAME = 200;
 
@@ -68,6 +72,12 @@ export const createSenders = ({ db, clock, ids, events }: { readonly db: Db; rea
       if (!row) throw channelErrors.sender_not_found(id);
       await db.commit([db.remove('senders', { id: row.id }, { expect: 'any' }), changed(row.channel)]);
       return row;
+    },
+    forgotten: () => {
+      const before = { lt: new Date(clock.now() - WAITS_MS).toISOString() };
+      const waiting = { state: 'waiting', person_id: null, created_at: before };
+      // A code for /link is given later than the first one.
+      return [db.remove('senders', { ...waiting, code_at: before }, { expect: 'any' }), db.remove('senders', { ...waiting, code_at: null }, { expect: 'any' })];
     },
   };
 };

@@ -178,6 +178,13 @@ describe('channels: the neutral document', function () {
     expect([form.split('<strong>').length, form.split('<pre>').length, form.split('<li>').length]).to.deep.equal([901, 2, 901]);
   });
 
+  it('reads lines of dashes, stars and quotation marks in a moment, however long they are', async () => {
+    const begun = Date.now();
+    for (const hostile of [`${'_'.repeat(24)} ${'a'.repeat(300)}`, `${'> '.repeat(21)}x`, `${' '.repeat(15_900)}x`, '1'.repeat(15_900), `${'-'.repeat(39)} and\n\n${'* '.repeat(38)}x`])
+      await html(hostile);
+    expect(Date.now() - begun).to.be.lessThan(500);
+  });
+
   it('reads hostile nesting in a moment, and a text without a letter is no message', async () => {
     const begun = Date.now();
     for (const hostile of ['>'.repeat(60_000), '['.repeat(60_000), '- '.repeat(30_000), '*a_'.repeat(30_000), '&#x;'.repeat(20_000)])

@@ -79,7 +79,15 @@ describe('channels: what a mail says', () => {
     expect((await typed('multipart/mixed; boundary=z', `--z\n${nested}`)).message?.text ?? '').to.equal('');
     expect((await typed('multipart/mixed; boundary=x', '--x\nContent-Type: text/plain\n\ncut in the mid')).message?.text).to.equal('cut in the mid');
     expect((await read(mailOf('hi', { Subject: '=?utf-8?B?QQ0KQmNjOiBldmlsQHgudGVzdA==?=' }))).message?.facts?.subject).to.equal('A Bcc: evil@x.test');
-    expect(textOfHtml('&#9999999;&#x41;&bogus;')).to.equal('A&bogus;');
+    expect(textOfHtml('&#9999999;&#x41;&bogus;&constructor;')).to.equal('A&bogus;&constructor;');
+    expect(textOfHtml('a < b<STYLE a="1">x</style>c <script>never ends <blockquote>old')).to.equal('a never ends');
+  });
+
+  it('reads a mail of tags that never end in a moment', () => {
+    const begun = Date.now();
+    for (const hostile of ['<', '<style>', '<style ', '<br', '<blockquote ', '<b> ', '<script></style>', '<</p>', '< <br>']) textOfHtml(hostile.repeat(Math.floor(200_000 / hostile.length)));
+    textOfHtml(`${'<'.repeat(200_000)}<br>`);
+    expect(Date.now() - begun).to.be.lessThan(1_500);
   });
 });
 

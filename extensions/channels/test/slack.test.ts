@@ -4,6 +4,7 @@ import { SLACK_BOT, type SlackServer, startSlackServer } from '@svc/fixtures/cha
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { expect } from 'chai';
+import { textOf } from '../src/adapters/slack/messages.js';
 import { numberedAnswers, until } from './channel-kit.js';
 
 const KEY = 'slack-root-key';
@@ -43,6 +44,12 @@ describe('channels: slack', function () {
   const inbound = (message: string, status: string) => until(async () => (await deliveries(`direction=inbound&status=${status}`)).find((one) => one.message === message), `${message} is ${status}`);
   const asked = (text: string): number => world.model.requests.filter(({ body }) => JSON.stringify(body.messages.at(-1)).includes(text)).length;
   const posts = (count: number) => until(() => slack.posted.length >= count, `${count} posts`);
+
+  it('reads a message of beginnings without an end in a moment', () => {
+    const begun = Date.now();
+    expect(textOf({ text: `${'<'.repeat(60_000)}@U1|Ada> and <#C1|general>` }, { userId: 'U2' })).to.match(/^<+@Ada and #general$/);
+    expect(Date.now() - begun).to.be.lessThan(500);
+  });
 
   it('K1 Y1 answers in private, acknowledges each envelope, and answers once what comes twice', async () => {
     await inState('connected');

@@ -11,7 +11,7 @@ import { loopOf, textsOf } from './role-agents.js';
 export type Platform = 'linux' | 'macos' | 'windows';
 export const platformOf = (node: NodeJS.Platform): Platform => (node === 'darwin' ? 'macos' : node === 'win32' ? 'windows' : 'linux');
 
-const STEP = /^\s*(?:\d+[.)]|[-*] )\s*(.{3,200})$/gm;
+const STEP = /^[^\S\n]*(?:\d{1,9}[.)]|[-*] )[^\S\n]*(\S.{2,199})$/gm;
 const MAX_STEPS = 50;
 
 const common = ({ hand, isCustom }: Definition, checked: readonly Checked[], isActive: boolean) => ({

@@ -1,7 +1,7 @@
 /**
  * Providers as openid-client and jose use them, over the fetch adapter.
  *
- * N1  Only addresses of the settings are reached on a private network. What discovery names at another host must be public.
+ * N1  Only addresses of the settings are reached on a private network. What discovery names at another host must be public, whenever it is asked.
  * N2  A token counts with a signature by a key of the provider, asymmetric, and for this issuer and audience.
  */
 import type { Disposable, ExtensionContext, FetchResponse } from '@svc/api';
@@ -70,9 +70,10 @@ export type Providers = ReturnType<typeof createProviders>;
 const openProvider = async (deps: ProviderDeps, provider: Provider, allow: (url: string) => void): Promise<OpenedProvider> => {
   if (provider.issuer_url === '') throw oidcErrors.bad_provider(provider.id, 'issuer_url is missing');
   const [client, jose] = await Promise.all([import('openid-client'), import('jose')]);
-  for (const url of [provider.issuer_url, provider.auth_url, provider.token_url, provider.userinfo_url, provider.jwks_uri]) if (url !== '') allow(url);
-  const fetch = fetchOf(deps);
-  const metadata = await metadataOf(deps, provider, client, fetch, allow);
+  const named = [provider.issuer_url, provider.auth_url, provider.token_url, provider.userinfo_url, provider.jwks_uri].filter((url) => url !== '');
+  for (const url of named) allow(url);
+  const fetch = fetchOf(deps, new Set(named.map((url) => new URL(url).origin)));
+  const metadata = await metadataOf(deps, provider, client, fetch);
   const { jwks_uri: jwksUri, issuer } = metadata;
   if (!metadata.authorization_endpoint || !metadata.token_endpoint || !jwksUri) throw oidcErrors.bad_provider(provider.id, 'it names no authorization endpoint, token endpoint or keys');
   const config = new client.Configuration(metadata, provider.client_id, { [client.clockTolerance]: SKEW_SECS }, await clientAuth(deps, provider, client));
@@ -91,7 +92,7 @@ const openProvider = async (deps: ProviderDeps, provider: Provider, allow: (url:
 type Client = typeof import('openid-client');
 type Fetch = (url: string, options: CustomFetchOptions) => Promise<Response>;
 
-const metadataOf = async (deps: ProviderDeps, provider: Provider, client: Client, fetch: Fetch, allow: (url: string) => void): Promise<ServerMetadata> => {
+const metadataOf = async (deps: ProviderDeps, provider: Provider, client: Client, fetch: Fetch): Promise<ServerMetadata> => {
   const named = Object.fromEntries(ENDPOINTS.flatMap(([endpoint, setting]) => (provider[setting] === '' ? [] : [[endpoint, provider[setting]]])));
   const issuer = new URL(provider.issuer_url);
   if (provider.auth_url !== '' && provider.token_url !== '' && provider.jwks_uri !== '') return { issuer: provider.issuer_url, id_token_signing_alg_values_supported: ALGORITHMS, ...named };
@@ -105,7 +106,6 @@ const metadataOf = async (deps: ProviderDeps, provider: Provider, client: Client
     if (url === undefined || named[endpoint] !== undefined || new URL(url).origin === issuer.origin) continue;
     const why = await deps.egress.refusal(url);
     if (why !== undefined) throw oidcErrors.bad_provider(provider.id, `it names ${endpoint} at another host that is not public (${why}); write the address into the settings if it is right`);
-    allow(url);
   }
   return metadata;
 };
@@ -118,10 +118,11 @@ const clientAuth = async ({ secrets }: ProviderDeps, { client_auth: how, client_
 };
 
 const fetchOf =
-  ({ fetch }: ProviderDeps): Fetch =>
+  ({ fetch }: ProviderDeps, named: ReadonlySet<string>): Fetch =>
   async (url, { body, headers, method, signal }) => {
     const answer = await fetch(url, {
-      purpose: 'server',
+      // A name that was public when it was found out may lead elsewhere later.
+      purpose: named.has(new URL(url).origin) ? 'server' : 'webhook',
       method,
       headers,
       ...(body === undefined || body === null ? {} : { body: String(body) }),

@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { execFileSync } from 'node:child_process';
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
 import { expect } from 'chai';
+import { createRegistries } from '../src/install/registry.js';
 
 const MANIFEST = 'name = "NAME"\nversion = "1.2.0"\ndescription = "Knows the time."\nauthor = "x"\n[hooks]\nruntime = "bash"\ningest = "hooks/ingest.sh"\n';
 const SCRIPT = 'cat >/dev/null\necho \'{"type":"ingest_result","memories":[]}\'\n';
@@ -80,6 +81,21 @@ describe('registries of plugins', function () {
     const before = asked.length;
     await kernel.http.expect(200, 'GET', '/api/plugins/registries');
     expect(asked.length - before, 'both good ones are remembered for an hour').to.equal(2);
+  });
+
+  it('Y1 reaches a registry while it downloads from it, and leaves nothing behind', async () => {
+    let open = 0;
+    let most = 0;
+    const allow = () => {
+      most = Math.max(most, ++open);
+      return { dispose: () => void open-- };
+    };
+    const registries = createRegistries({
+      ...({ egress: { allow }, clock: { mono: () => 0 }, fetch: async () => ({ status: 404, cancel: () => undefined }) } as never as Parameters<typeof createRegistries>[0]),
+      registries: () => [{ name: 'own', url: 'http://127.0.0.1:9/plugins' }],
+    });
+    expect((await registries.list())[0]?.error).to.contain('answered 404');
+    expect([most, open]).to.deep.equal([1, 0]);
   });
 
   it('Y1 Y2 installs from a signed index, and nothing of it whose files or index were changed', async () => {

@@ -5,9 +5,9 @@
  *     may have the chat in which they write to the agent: `last_channel`.
  * T2  What could never be sent to is refused when the job is written.
  */
-import { type Actor, coversGrant, grantOf, type OptionalHandle, seesAll } from '@svc/api';
+import { type Actor, type OptionalHandle, seesAll } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
-import { ChannelsSend, type ChannelsService } from '@svc/ext-channels/contract';
+import { type ChannelsService, mayWriteTo } from '@svc/ext-channels/contract';
 import type { Delivery, Target } from './contract.js';
 import { scheduleErrors } from './errors.js';
 
@@ -59,12 +59,9 @@ export const checkTarget = async ({ channels, refusalOf }: TargetDeps, actor: Ac
     return;
   }
   const { channel, to } = chatOf(target);
-  if (!mayWriteTo(actor, agent, channel)) throw scheduleErrors.channel_denied(channel);
+  if (!(agent ? mayWriteTo(actor, agent.manifest.capabilities, channel) : seesAll(actor))) throw scheduleErrors.channel_denied(channel);
   await channels.value.reach({ channel, ...(to === undefined ? {} : { chat: to }) });
 };
 
 export const chatOf = (target: Extract<Target, { kind: 'channel' | 'email' }>): { readonly channel: string; readonly to?: string | undefined; readonly thread?: string | undefined } =>
   target.kind === 'email' ? { channel: EMAIL, to: target.to } : { channel: target.channel, to: target.to, thread: target.thread_id };
-
-const mayWriteTo = (actor: Actor, agent: Agent | undefined, channel: string): boolean =>
-  seesAll(actor) || (agent !== undefined && coversGrant(ChannelsSend, grantOf(ChannelsSend, agent.manifest.capabilities), channel));

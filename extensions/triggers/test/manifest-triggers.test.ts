@@ -75,7 +75,6 @@ describe('a manifest that has its agent work without being asked', function () {
     const { body } = await world.http.expect(201, 'POST', '/api/agents', { manifest: odd });
     expect(body.warnings.join()).to.contain('colour').and.contain('shape');
     await world.http.expect(200, 'DELETE', `/api/agents/${body.agent_id}?confirm=true`);
-    expect((await refused({ inherit_parent_context: true }))[1]).to.contain('inherit_parent_context');
   });
 
   it('M3 deletes triggers that it does not list where reconcile_orphans says so', async () => {

@@ -17,6 +17,12 @@ export const webhookErrors = defineErrors('webhooks', {
     hint: 'Use a public http or https address, or add its host to [web.fetch] ssrf_allowed_hosts.',
   },
   too_many: { status: 400, retry: false, message: (limit: number) => `You may have ${limit} webhooks.`, hint: 'Delete one first.' },
+  no_channels: {
+    status: 400,
+    retry: false,
+    message: () => 'The answer cannot be sent to a chat: the extension channels is off.',
+    hint: 'Switch it on with `svc ext enable channels`, or leave out `deliver` and `channel`.',
+  },
   unsupported: { status: 400, retry: false, message: (what: string, why: string) => `${what} is not supported: ${why}`, hint: 'Leave it out.' },
   no_token: {
     status: 401,

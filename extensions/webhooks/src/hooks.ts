@@ -3,9 +3,11 @@
  *
  * H1  Their text has the label ExternalNetwork, and is never a slash command.
  * H2  A call that comes again with its id within 24 hours asks its agent once.
+ * H3  With `deliver` or `channel` the answer goes to a chat as well, once, also where nobody waits for it any more.
  */
-import { type Actor, type Clock, type Db, type Events, OneOf, reply, type Req, type RouteDecl, routeGroup, type Streams, Type } from '@svc/api';
+import { type Actor, type Clock, type Db, type Events, OneOf, type OptionalHandle, reply, type Req, type RouteDecl, routeGroup, type Streams, Type } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
+import type { ChannelsService, Chat } from '@svc/ext-channels/contract';
 import { RunFrames, type RunsService, type Submitted, untilEnd } from '@svc/ext-runs/contract';
 import { createCallKeys, WebhookWake } from '@svc/ext-triggers/contract';
 import type { HookCallers } from './callers.js';
@@ -19,6 +21,7 @@ export interface HookDeps extends HookCallers {
   readonly streams: Streams;
   readonly agents: Pick<AgentsService, 'find' | 'list'>;
   readonly runs: Pick<RunsService, 'submit' | 'get'>;
+  readonly channels: OptionalHandle<ChannelsService>;
 }
 
 const MAX_WAKE_CHARS = 4_096;
@@ -94,11 +97,19 @@ const wake = (deps: HookDeps): RouteDecl =>
       const actor = await deps.proved(req);
       if (body.mode === 'next_heartbeat') throw webhookErrors.unsupported('The mode next_heartbeat', 'agents have no heartbeat.');
       const agent = await agentOf(deps, actor, body.agent_id);
-      const { runId, replayed } = await submit(deps, 'wake', { actor, agent, text: body.text, headers });
-      if (!replayed) await deps.db.commit([deps.events.event(WebhookWake, { ownerId: actor.ownerId, id: runId, agentId: agent.id, text: body.text })]);
+      const { runId } = await submit(deps, 'wake', { actor, agent, text: body.text, headers });
+      // Also for a call that comes again: the daemon may have ended between the two. Its listeners know the run.
+      await deps.db.commit([deps.events.event(WebhookWake, { ownerId: actor.ownerId, id: runId, agentId: agent.id, text: body.text })]);
       return reply(200, { status: 'accepted', mode: 'now', agent_id: agent.id, run_id: runId });
     },
   });
+
+const DeliversTo = Type.Optional(Type.String({ description: 'The chat that gets the answer as well: `CHANNEL:CHAT`. `GET /api/channels/deliveries` says what became of it' }));
+
+const chatFor = (deps: HookDeps, actor: Actor, agent: Agent, channel: string | undefined): Promise<Chat> => {
+  if (!deps.channels.value) throw webhookErrors.no_channels();
+  return deps.channels.value.chatFor(actor, { agentId: agent.id, ...(channel === undefined ? {} : { channel }) });
+};
 
 const ask = (deps: HookDeps): RouteDecl =>
   route({
@@ -110,6 +121,7 @@ const ask = (deps: HookDeps): RouteDecl =>
     examples: {
       'ask your first agent': { message: 'Summarize: the build failed.' },
       'ask one agent, briefly': { message: 'Is it raining?', agent: 'assistant', timeout_secs: 30 },
+      'answer in the chat where you last wrote to it': { message: 'Summarize: the build failed.', deliver: true },
       'a long task': { message: 'Compare the two reports.', timeout_secs: 600 },
     },
     cost: HOOK_COST,
@@ -121,8 +133,8 @@ const ask = (deps: HookDeps): RouteDecl =>
     body: Type.Object({
       message: Type.String({ minLength: 1, maxLength: MAX_MESSAGE_CHARS }),
       agent: AgentName,
-      deliver: Type.Optional(Type.Boolean()),
-      channel: Type.Optional(Type.String({ maxLength: 64 })),
+      deliver: Type.Optional(Type.Boolean({ description: 'Send the answer to a chat as well: where you last wrote to the agent. Default: whether `channel` is given' })),
+      channel: Type.Optional(Type.String({ minLength: 1, maxLength: 64, description: 'The channel of that chat, or one with one place to write to' })),
       model: Type.Optional(Type.String({ maxLength: 200 })),
       timeout_secs: Type.Optional(Type.Integer({ minimum: 10, maximum: 600, default: DEFAULT_SECS })),
     }),
@@ -132,22 +144,23 @@ const ask = (deps: HookDeps): RouteDecl =>
         status: OneOf(['completed']),
         agent_id: Type.String(),
         run_id: Type.String(),
+        delivers_to: DeliversTo,
         response: Type.String(),
         usage: Type.Object({ input_tokens: Type.Integer(), output_tokens: Type.Integer() }),
       }),
-      202: Type.Object({ status: OneOf(['running']), agent_id: Type.String(), run_id: Type.String() }),
+      202: Type.Object({ status: OneOf(['running']), agent_id: Type.String(), run_id: Type.String(), delivers_to: DeliversTo }),
     },
     handler: async (req) => {
       const { body, headers, signal } = req;
       const actor = await deps.proved(req);
-      if (body.deliver === true || body.channel !== undefined)
-        throw webhookErrors.unsupported('Delivery to a channel', 'the answer comes to the caller. An agent with the capability channels_send can pass it on.');
       if (body.model !== undefined) throw webhookErrors.unsupported('`model`', 'an agent answers with the model of its manifest.');
       const agent = await agentOf(deps, actor, body.agent);
+      const chat = (body.deliver ?? body.channel !== undefined) ? await chatFor(deps, actor, agent, body.channel) : undefined;
       const submitted = await submit(deps, 'agent', { actor, agent, text: body.message, headers });
+      if (chat) await deps.channels.value?.answerTo(actor, { runId: submitted.runId, agentId: agent.id, chat });
       await untilEnd((over) => deps.streams.final(RunFrames, submitted.topic, over), deps.clock, (body.timeout_secs ?? DEFAULT_SECS) * 1_000, signal);
       const { status, result, error } = await deps.runs.get(actor, submitted.runId);
-      const about = { agent_id: agent.id, run_id: submitted.runId };
+      const about = { agent_id: agent.id, run_id: submitted.runId, ...(chat ? { delivers_to: `${chat.channel}:${chat.chat}` } : {}) };
       if (status === 'failed' || status === 'cancelled') throw webhookErrors.run_failed(error?.message ?? `the run was ${status}`);
       if (status !== 'done' || !result) return reply(202, { status: 'running', ...about });
       return reply(200, { status: 'completed', ...about, response: result.response, usage: { input_tokens: result.input_tokens, output_tokens: result.output_tokens } });

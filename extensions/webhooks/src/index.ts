@@ -1,5 +1,6 @@
 import { Auth } from '@svc/ext-auth/contract';
 import { Agents } from '@svc/ext-agents/contract';
+import { Channels } from '@svc/ext-channels/contract';
 import { Runs } from '@svc/ext-runs/contract';
 import { CALLS_KEPT_MS, createRotations } from '@svc/ext-triggers/contract';
 import { type Actor, type ChangeOf, defineExtension, KernelReady, openCollection, type OpenCollection } from '@svc/api';
@@ -137,7 +138,7 @@ export default defineExtension({
       ...subscriptions.routes,
       ...subscriptionRoutes(subscriptions),
       replayRoute({ db, deliveries }),
-      ...hookRoutes({ ...callers, db, events, clock, streams: ctx.streams, agents, runs }),
+      ...hookRoutes({ ...callers, db, events, clock, streams: ctx.streams, agents, runs, channels: ctx.services.optional(Channels) }),
     );
   },
 });

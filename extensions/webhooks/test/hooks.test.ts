@@ -1,6 +1,7 @@
 /** Hooks with a token and signatures, of a daemon that asks for no key, with a clock that the test moves. */
 import { sign as signForHub } from '@octokit/webhooks-methods';
-import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
+import { startNtfyServer } from '@svc/fixtures/channels/ntfy-server';
+import { bootWithModel, type ModelKernel, stopModelKernels, until } from '@svc/test/clients/model-kernel';
 import { systemClock } from '@svc/platform/clock/clock';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
 import { expect } from 'chai';
@@ -56,6 +57,31 @@ describe('hooks with a token', function () {
     expect(run.cause).to.deep.include({ kind: 'webhook' });
   });
 
+  it('H3 sends the answer to a chat as well, once', async () => {
+    const ntfy = await startNtfyServer();
+    const headers = { authorization: `Bearer ${TOKEN}`, 'idempotency-key': 'to a chat' };
+    const ask = (status: number, fields: object, more = headers) => http.expect(status, 'POST', '/api/hooks/agent', { message: 'what is new?', ...fields }, more);
+    try {
+      expect((await ask(409, { deliver: true })).body.code).to.equal('channels_no_last_chat');
+      expect((await ask(409, { channel: 'ntfy' })).body.code).to.equal('channels_not_configured');
+      await http.expect(200, 'POST', '/api/channels/ntfy/configure', { fields: { topic: 'hooks', server_url: ntfy.url } });
+      const answers = [await ask(200, { channel: 'ntfy' }), await ask(200, { channel: 'ntfy' })].map(({ body }) => body);
+      expect(answers.map(({ delivers_to: to }) => to)).to.deep.equal(['ntfy:hooks', 'ntfy:hooks']);
+      expect(answers[0].run_id).to.equal(answers[1].run_id);
+      await until(() => ntfy.messages.length > 0);
+      // To where its owner wrote last.
+      ntfy.publish('hooks', 'hello');
+      await until(() => ntfy.messages.length === 3);
+      expect((await ask(200, { deliver: true }, { ...headers, 'idempotency-key': 'another' })).body.delivers_to).to.equal('ntfy:hooks');
+      await until(() => ntfy.messages.length === 4);
+      expect((await ask(200, { deliver: false, channel: 'ntfy' }, { ...headers, 'idempotency-key': 'nowhere' })).body.delivers_to).to.equal(undefined);
+      expect([ntfy.messages[0]?.message, ntfy.messages.length]).to.deep.equal([answers[0].response, 4]);
+    } finally {
+      await http.expect(200, 'DELETE', '/api/channels/ntfy/configure');
+      await ntfy.close();
+    }
+  });
+
   it('A2 takes what standardwebhooks signs, once, and nothing that was changed or is late', async () => {
     const first = await woken(standard('msg_1'));
     expect(await woken(standard('msg_1')), 'the same id').to.equal(first);
@@ -90,6 +116,18 @@ describe('hooks with a token', function () {
     expect(next).not.to.equal(first);
     expect(await woken(call, '{"text":"another night"}')).to.equal(next);
     expect((await http.expect(409, 'POST', WAKE, '{"text":"another text"}', call)).status).to.equal(409);
+  });
+
+  it('H2 says again what a call that comes again said: the daemon may have ended before it did', async () => {
+    const call = { authorization: `Bearer ${TOKEN}`, 'idempotency-key': 'cut off' };
+    const first = await woken(call);
+    const trigger = (await http.expect(201, 'POST', '/api/triggers', { agent_id: world.agent.id, pattern: { content_match: { substring: 'the build failed' } }, prompt_template: 'Look: {{event}}' }))
+      .body.trigger_id;
+    for (let again = 0; again < 2; again += 1) expect(await woken(call)).to.equal(first);
+    const fires = async () => (await http.expect(200, 'GET', `/api/triggers/${trigger}/history`)).body.history;
+    for (let tries = 0; tries < 200 && (await fires()).length === 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    expect((await fires()).length).to.equal(1);
+    await http.expect(200, 'DELETE', `/api/triggers/${trigger}`);
   });
 
   it('limits the size and the number of calls', async () => {

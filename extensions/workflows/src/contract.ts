@@ -44,7 +44,9 @@ export const Step = Type.Object(
     max_iterations: Type.Integer({ minimum: 1, maximum: 100 }),
     until: Type.String({ maxLength: 1_000 }),
     depends_on: Type.Array(Name, { maxItems: MAX_STEPS }),
-    inherit_context: Type.Boolean(),
+    inherit_context: Nullable(Type.Boolean(), {
+      description: 'Whether it is given what steps before it gave and its prompt does not hold; null: as `inherit_parent_context` of its agent says, which is true by default',
+    }),
     session_mode: OneOf(['persistent', 'new']),
     duration_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_WAIT_SECS })),
     gate: Type.Optional(Gate),

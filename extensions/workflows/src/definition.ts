@@ -79,7 +79,7 @@ const readStep = (step: StepInput, index: number): StepShape => {
     max_iterations: step.max_iterations ?? DEFAULT_ROUNDS,
     until: step.until ?? '',
     depends_on: [...(step.depends_on ?? [])],
-    inherit_context: step.inherit_context ?? false,
+    inherit_context: step.inherit_context ?? null,
     session_mode: step.session_mode ?? 'new',
     ...(step.duration_secs === undefined ? {} : { duration_secs: step.duration_secs }),
     ...(step.gate === undefined ? {} : { gate: step.gate }),

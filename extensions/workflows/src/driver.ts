@@ -260,9 +260,17 @@ const begin = async (deps: DriverDeps, leased: LeasedRun, run: WorkflowRunRow, {
   const at = deps.clock.iso();
   const made = [
     ...records.map(({ step, state, output, error }, index) => ({ ...emptyRow(deps, run, step, count + index + 1), state, output, error, ended_at: at })),
-    ...starts.map((start, index) => begun(deps, run, start, count + records.length + index + 1)),
+    ...(await Promise.all(starts.map(async (start, index) => begun(deps, run, await inheriting(deps, run, start), count + records.length + index + 1)))),
   ];
   await deps.journal.advance(leased, { also: [deps.db.insert(StepRows.name, made), changeOf(deps, leased)] });
+};
+
+/** A step that does not say whether it inherits goes by the manifest of its agent. */
+const inheriting = async ({ agents, actors }: DriverDeps, run: WorkflowRunRow, start: Start): Promise<Start> => {
+  const { step, prompt, before } = start;
+  if (before === '' || (step.inherit_context === null && !AGENT_MODES.has(step.mode))) return start;
+  const agent = step.inherit_context === null ? await agents.find(actors.of(run.owner_id), step.agent ?? '') : undefined;
+  return agent?.manifest.inherit_parent_context === false ? start : { ...start, prompt: `${before}\n\n${prompt}` };
 };
 
 const begun = (deps: DriverDeps, run: WorkflowRunRow, { step, round, prompt }: Start, seq: number): StepRow => {

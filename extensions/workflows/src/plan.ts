@@ -4,9 +4,10 @@
  * W1  The same steps so far give the same next ones.
  * W2  Nothing of a later step begins before what it stands on has ended.
  * W3  A step that fails ends the run, unless it says `skip`; what depends on a skipped step is skipped.
+ * W4  A step inherits what steps before it gave and its prompt does not hold: in a graph, those that it depends on, near and far.
  */
 import { holds, passes } from './conditions.js';
-import type { Step, StepRow } from './contract.js';
+import { AGENT_MODES, type Step, type StepRow } from './contract.js';
 import { render, type Variables } from './placeholders.js';
 
 /** Begin this: an agent's run, a wait, or a question to a person. */
@@ -14,6 +15,8 @@ export interface Start {
   readonly step: Step;
   readonly round: number;
   readonly prompt: string;
+  /** What steps before it gave and the prompt does not hold; empty where the step wants none of it. */
+  readonly before: string;
 }
 
 /** A step that took no time: its result. */
@@ -39,6 +42,8 @@ export interface PlanInput {
   readonly rows: readonly StepRow[];
 }
 
+/** Characters of what a step inherits. */
+const MAX_INHERITED = 100_000;
 const SEPARATOR = '\n\n---\n\n';
 
 interface Settled {
@@ -56,8 +61,10 @@ class Planner {
   readonly #values: Map<string, string>;
   readonly #steps = new Map<string, { output: string; input: string; agent: string; duration_ms: number }>();
   readonly #rows: ReadonlyMap<string, StepRow>;
+  readonly #all: readonly Step[];
 
   constructor(given: PlanInput) {
+    this.#all = given.steps;
     this.#values = new Map(given.values);
     this.#rows = new Map(given.rows.map((row) => [`${row.step}\n${row.round}`, row]));
   }
@@ -79,9 +86,30 @@ class Planner {
 
   begin(step: Step, round: number, input: string): undefined {
     const prompt = render(step.prompt_template, this.variables(input));
-    const before = [...this.#steps].map(([name, { output }]) => `## ${name}\n${output}`).join('\n\n');
-    this.starts.push({ step, round, prompt: step.inherit_context && before !== '' ? `${before}\n\n${prompt}` : prompt });
+    this.starts.push({ step, round, prompt, before: step.inherit_context === false ? '' : this.#inherited(step, prompt) });
     return undefined;
+  }
+
+  /** Of agents alone: other steps hand on what they got. The newest ones, within the limit. */
+  #inherited(step: Step, prompt: string): string {
+    const above = isGraph(this.#all) ? ancestorsOf(this.#all, step) : undefined;
+    const kept: string[] = [];
+    const said = new Set<string>();
+    let left = MAX_INHERITED;
+    for (const [name, { output }] of [...this.#steps].reverse()) {
+      const text = output.trim();
+      if (text === '' || said.has(text) || prompt.includes(text) || above?.has(name) === false || !this.#isOfAgent(name)) continue;
+      said.add(text);
+      left -= text.length;
+      if (left < 0) break;
+      kept.unshift(`## ${name}\n${text}`);
+    }
+    return kept.join('\n\n');
+  }
+
+  #isOfAgent(name: string): boolean {
+    const step = this.#all.find((one) => one.name === name);
+    return step !== undefined && AGENT_MODES.has(step.mode);
   }
 
   /** Undefined while it works or has just been begun. */
@@ -237,6 +265,17 @@ export const stepsBefore = (steps: readonly Step[], from: string): ReadonlySet<s
   const after = new Set([from]);
   for (const { name, depends_on: below } of inOrder(steps)) if (below.some((one) => after.has(one))) after.add(name);
   return new Set(steps.map(({ name }) => name).filter((name) => !after.has(name)));
+};
+
+const ancestorsOf = (steps: readonly Step[], { depends_on: below }: Step): ReadonlySet<string> => {
+  const found = new Set<string>();
+  const open = [...below];
+  for (let name = open.pop(); name !== undefined; name = open.pop()) {
+    if (found.has(name)) continue;
+    found.add(name);
+    open.push(...(steps.find((one) => one.name === name)?.depends_on ?? []));
+  }
+  return found;
 };
 
 /** Each after those that it depends on; otherwise as they are written. A circle is refused when the workflow is written. */

@@ -60,6 +60,45 @@ describe('workflows', function () {
   const over = (runId: string) => until(async () => ((one) => (['completed', 'failed', 'cancelled'].includes(one.state) ? one : undefined))(await detail(runId)), `the end of ${runId}`);
   const writer = { agent: 'writer' };
 
+  it('W4 are given what steps before them gave and their prompts do not hold, unless step or agent says no', async () => {
+    await alice.expect(201, 'POST', '/api/agents', { manifest: { name: 'loner', inherit_parent_context: false } });
+    answer((question) => `(${question.split('\n').at(-1)})`);
+    const id = await create([
+      { name: 'one', ...writer, prompt: 'first' },
+      { name: 'two', ...writer, prompt: 'second after {{input}}' },
+      { name: 'three', ...writer, prompt: 'third' },
+      { name: 'four', agent: 'loner', prompt: 'fourth' },
+      { name: 'five', agent: 'loner', prompt: 'fifth', inherit_context: true },
+      { name: 'six', ...writer, prompt: 'sixth', inherit_context: false },
+    ]);
+    await run(id);
+    const all = ['(first)', '(second after (first))', '(third)', '(fourth)'];
+    const before = (count: number): string =>
+      ['one', 'two', 'three', 'four']
+        .slice(0, count)
+        .map((name, index) => `## ${name}\n${all[index]}\n\n`)
+        .join('');
+    expect(asked).to.deep.equal(['first', 'second after (first)', `${before(2)}third`, 'fourth', `${before(4)}fifth`, 'sixth']);
+    asked = [];
+    // In a graph, what a step does not depend on has nothing to do with it.
+    const graph = await create([
+      { name: 'root', ...writer, prompt: 'root' },
+      { name: 'left', ...writer, prompt: 'left', depends_on: ['root'] },
+      { name: 'right', ...writer, prompt: 'right' },
+      { name: 'end', ...writer, prompt: 'end', depends_on: ['left'] },
+    ]);
+    await run(graph);
+    expect(asked.find((question) => question.endsWith('end'))).to.equal('## root\n(root)\n\n## left\n(left)\n\nend');
+    expect((await alice.expect(200, 'GET', `/api/workflows/${id}`)).body.steps.map(({ inherit_context: one }: { inherit_context: boolean | null }) => one)).to.deep.equal([
+      null,
+      null,
+      null,
+      null,
+      true,
+      false,
+    ]);
+  });
+
   it('W1 run their steps in order, each with what the others gave, in one pass', async () => {
     answer((question) => (question.startsWith('list') ? '{"title":"{{draft}}","n":2}' : `done: ${question}`));
     const id = await create([
@@ -217,7 +256,7 @@ describe('workflows', function () {
     const id = await create([
       { name: 'draft', ...writer, input: 'draft' },
       { name: 'review', mode: 'operator', actions: ['approve', 'reject', 'edit'] },
-      { name: 'final', ...writer, input: 'final {{input}}' },
+      { name: 'final', ...writer, input: 'final {{input}}', inherit_context: false },
     ]);
     const { run_id: runId, status } = await run(id, 'x', 202);
     expect(status).to.equal('waiting');

@@ -227,7 +227,7 @@ export const TOP_KEYS: Table = {
   channels: acts(Type.Array(text(64), { maxItems: 50, description: 'Channels that the agent takes messages from, by name; none are named: all' })),
   channel_overrides: waits('overrides of channels by agent'),
   show_progress: waits('progress in channels'),
-  inherit_parent_context: refused('a step of a workflow says by itself whether it gets what came before: `inherit_context`', [false], Type.Boolean()),
+  inherit_parent_context: acts(flag('Whether its steps in workflows are given what steps before them gave and their prompts do not hold. `inherit_context` of a step says otherwise', true)),
   web_search_augmentation: waits('web search'),
   auto_dream_enabled: acts(flag('true: the agent tidies its memory by itself, where `[auto_dream] enabled` is true')),
   auto_dream_min_hours: acts(Type.Number({ minimum: 1, maximum: 8_760, description: 'Hours between two dreams of this agent, instead of `[auto_dream] min_hours`' })),

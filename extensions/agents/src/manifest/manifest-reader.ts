@@ -108,6 +108,7 @@ export const manifestFrom = (raw: Table, source?: string, declared: readonly Cap
     ...(raw.session_mode === 'new' ? { session_mode: 'new' as const } : {}),
     ...(typeof raw.max_concurrent_invocations === 'number' ? { max_concurrent_invocations: raw.max_concurrent_invocations } : {}),
     ...(raw.assignee_wake === false ? { assignee_wake: false } : {}),
+    ...(raw.inherit_parent_context === false ? { inherit_parent_context: false } : {}),
     ...(raw.proactive_memory === undefined ? {} : { proactive_memory: raw.proactive_memory as NonNullable<AgentManifest['proactive_memory']> }),
     ...autonomyOf(raw),
     ...dreamOf(raw),

@@ -189,7 +189,7 @@ describe('the panel of agents', function () {
     for (const answer of ['Cancel', 'Delete owlet']) {
       await page.getByRole('button', { name: 'More' }).click();
       await page.getByRole('menuitem', { name: 'Delete' }).click();
-      await page.getByRole('dialog').getByText('permanently deletes').waitFor();
+      await page.getByRole('dialog').getByText('goes into the bin').waitFor();
       await page.getByRole('button', { name: answer }).click();
       expect((await kernel.http.expect(200, 'GET', '/api/agents?q=owlet')).body.total).to.be.within(answer === 'Cancel' ? 1 : 0, 1);
     }

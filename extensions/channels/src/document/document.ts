@@ -4,8 +4,8 @@ import { atomsOf } from './atoms.js';
 import type { Format } from './formats.js';
 import { type Piece, typeset } from './typeset.js';
 
-/** What nests deeper than any text of a person is not read as Markdown. */
-const NESTED = /(?:[ \t]*(?:[>*+-]|\d+[.)])[ \t]*){40}|[[\]!]{40}|(?:[*_]+[^\s*_]?){200}/;
+/** What nests deeper than any text of a person is not read as Markdown. Each repetition begins with a character that ends the one before: a line of dashes costs no more than its length. */
+const NESTED = /(?:(?:[>*+-]|\d{1,9}[.)])[ \t]*){40}|[[\]!]{40}|(?:[*_][^\s*_]?){200}/;
 /** The parser's time grows with the square of what is hostile: a long text is read in parts. */
 const MAX_PART = 4_000;
 /** Text that has no end to be cut at, and is no code, is read as words beyond this. */

@@ -3,6 +3,7 @@
  *
  * H1  No answer, and no single event of a stream, is larger than the limit; the call that it belongs to fails.
  */
+import { ReadableStream } from 'node:stream/web';
 import type { Transport } from '@modelcontextprotocol/client';
 import type { ExtensionContext, FetchInit, FetchResponse, SecretRef } from '@svc/api';
 import { mcpErrors } from '../errors.js';
@@ -72,7 +73,7 @@ const responseOf = (answer: FetchResponse): Response => {
     answer.cancel();
     return new Response(null, { status, headers });
   }
-  return new Response(ReadableStream.from(limited(answer)) as ReadableStream<Uint8Array>, { status, headers });
+  return new Response(ReadableStream.from(limited(answer)) as unknown as globalThis.ReadableStream<Uint8Array>, { status, headers });
 };
 
 /** Of a stream of events each line counts for itself. */

@@ -29,11 +29,34 @@ export const missingValues = async ({ ctx, given }: LaunchDeps, { name, env, hea
 };
 
 export const launched = async (deps: LaunchDeps, spec: ServerSpec, events: TransportEvents): Promise<Transport> => {
-  const { ctx, given } = deps;
+  const { ctx } = deps;
   const { transport } = spec;
   if (transport.type === 'stdio') return createStdioTransport({ spawn: () => spawned(deps, spec, transport), stderr: events.stderr, log: ctx.log, ended: events.ended });
+  return reaching(ctx, new URL(addressOf(transport) ?? '').origin, () => overHttp(deps, spec, transport, events));
+};
+
+/** The address can be reached until the transport is closed: a server that is connected again and again leaves nothing behind. */
+const reaching = async ({ egress }: Pick<Ctx, 'egress'>, origin: string, open: () => Promise<Transport>): Promise<Transport> => {
+  const allowed = egress.allow(origin, 'server');
+  try {
+    const transport = await open();
+    const close = transport.close.bind(transport);
+    // Its last words to the server are said first.
+    transport.close = () => close().finally(() => allowed.dispose());
+    return transport;
+  } catch (error) {
+    await allowed.dispose();
+    throw error;
+  }
+};
+
+const overHttp = async (
+  { ctx, given, access: accessTo }: LaunchDeps,
+  spec: ServerSpec,
+  transport: Exclude<ServerSpec['transport'], { type: 'stdio' }>,
+  events: TransportEvents,
+): Promise<Transport> => {
   const own = given(spec.name)?.headers ?? {};
-  ctx.egress.allow(new URL(addressOf(transport) ?? '').origin, 'server');
   const secretHeaders = Object.fromEntries(spec.headers.filter((header) => own[header] === undefined).map((header) => [header, { secret: headerSecret(spec.name, header) }]));
   if (transport.type === 'http_compat') {
     const values = given(spec.name)?.env ?? {};
@@ -42,7 +65,7 @@ export const launched = async (deps: LaunchDeps, spec: ServerSpec, events: Trans
     const inVault = Object.fromEntries(named.filter(({ variable }) => values[variable] === undefined).map(({ name, variable }) => [name, envRef(spec.name, variable)]));
     return createCompatTransport(spec.name, transport, { fetch: ctx.fetch, secretHeaders: { ...secretHeaders, ...inVault }, headers: { ...own, ...inConfig }, refused: () => undefined });
   }
-  const access = spec.headers.includes('authorization') ? {} : { access: deps.access(spec) };
+  const access = spec.headers.includes('authorization') ? {} : { access: accessTo(spec) };
   return createHttpTransport(transport.type, transport.url, { fetch: ctx.fetch, secretHeaders, headers: own, ...access, refused: events.refused });
 };
 

@@ -198,7 +198,8 @@ const connect = async (live: Live, server: LiveServer): Promise<void> => {
     await set(live, server, { ...found, status: 'connected', error: null, failures: 0, attempts: 0, connectedSince: deps.clock.iso(), lastOk: deps.clock.iso() });
     deps.log.info('an MCP server is connected', { server: spec.name, tools: found.tools.length, protocol: found.protocol });
   } catch (error) {
-    if (live.isStopped || live.turn !== turn) return;
+    if (live.isStopped) return close(live);
+    if (live.turn !== turn) return;
     // The exit of a program comes a moment after its pipe closes.
     await deps.clock.sleep(50).catch(() => undefined);
     live.isOlder = spec.transport.type === 'stdio' && (error as { readonly code?: unknown } | undefined)?.code === 'ERA_NEGOTIATION_FAILED';

@@ -3,15 +3,19 @@
  *
  * R1  At the host of the server itself, and where the operator's own entry leads, private networks are reached too. Anywhere else a server may send us only by https, to public addresses.
  */
-import { type ExtensionContext, type FetchInit, type FetchResponse, isSvcError, parsedUrl } from '@svc/api';
+import { type Disposable, type ExtensionContext, type FetchInit, type FetchResponse, isSvcError, parsedUrl } from '@svc/api';
 
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 262_144;
 
 export type Reach = (target: string, init?: Omit<FetchInit, 'purpose'>) => Promise<FetchResponse>;
 
+/** More than people sign in at in one minute. A server says itself at which ports of its host: the oldest gives way. */
+const MAX_OPENED = 50;
+export type Opened = Map<string, Disposable>;
+
 /** `trusted`: addresses that the operator gave. `opened` holds what was allowed already. */
-export const reachFrom = ({ fetch, egress }: Pick<ExtensionContext, 'fetch' | 'egress'>, trusted: readonly string[], opened: Set<string>): Reach => {
+export const reachFrom = ({ fetch, egress }: Pick<ExtensionContext, 'fetch' | 'egress'>, trusted: readonly string[], opened: Opened): Reach => {
   const hosts = new Map(trusted.flatMap((text) => (parsedUrl(text) ? [[new URL(text).hostname, new URL(text).protocol] as const] : [])));
   return async (target, init = {}) => {
     const url = parsedUrl(target);
@@ -19,8 +23,12 @@ export const reachFrom = ({ fetch, egress }: Pick<ExtensionContext, 'fetch' | 'e
     const known = hosts.get(url.hostname);
     if (url.protocol === 'http:' && known !== 'http:') throw new Error(`${url.origin} has no TLS, and tokens are not asked for without it`);
     if (known !== undefined && !opened.has(url.origin)) {
-      egress.allow(url.origin, 'server');
-      opened.add(url.origin);
+      const [oldest] = opened;
+      if (oldest && opened.size >= MAX_OPENED) {
+        opened.delete(oldest[0]);
+        void oldest[1].dispose();
+      }
+      opened.set(url.origin, egress.allow(url.origin, 'server'));
     }
     return fetch(url.href, { timeoutMs: TIMEOUT_MS, maxBytes: MAX_BYTES, redirect: 'manual', ...init, purpose: known === undefined ? 'webhook' : 'server' });
   };

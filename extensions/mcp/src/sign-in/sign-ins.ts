@@ -12,7 +12,7 @@ import type { Access } from '../client/http-transport.js';
 import { mcpErrors } from '../errors.js';
 import { type ServerSpec, secretsOf } from '../server-spec.js';
 import { discover, type Found } from './discovery.js';
-import { type Reach, reachFrom, fetchBy, reasonIn } from './reach.js';
+import { type Opened, type Reach, reachFrom, fetchBy, reasonIn } from './reach.js';
 import { type Authority, CLIENT_AUTHS, type ClientAuth, type SignIn, type SignInStore } from './sign-in-store.js';
 import { basicOf, clientSecret, exchanged, OAUTH_SECRET, oauthSecret, refreshed, revoked, type TokenAnswer, type TokenDeps } from './tokens.js';
 
@@ -69,11 +69,11 @@ interface All extends SignInDeps {
   readonly inTurn: Turns;
   /** Only this daemon can show where a flow that it began goes on. */
   readonly urls: Map<string, string>;
-  readonly opened: Set<string>;
+  readonly opened: Opened;
 }
 
 export const createSignIns = (deps: SignInDeps): SignIns => {
-  const all: All = { ...deps, known: new Map(), inTurn: createTurns(), urls: new Map(), opened: new Set() };
+  const all: All = { ...deps, known: new Map(), inTurn: createTurns(), urls: new Map(), opened: new Map() };
   return {
     access: (spec) => ({ current: () => current(all, spec), renew: (serial) => renew(all, spec, serial) }),
     shown: (spec, connection) => shown(all, spec, connection),

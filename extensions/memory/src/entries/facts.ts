@@ -42,7 +42,7 @@ const NO_NAME: ReadonlySet<string> = new Set('he she it this that there they you
 export const factOf = (content: string): Fact | undefined => {
   const sentence = foldedText(content)
     .replace(/\s+/g, ' ')
-    .replace(/[.!。！]+$/u, '')
+    .replace(/(?<![.!。！])[.!。！]+$/u, '')
     .trim();
   if (sentence.length > 200 || /[?？]/.test(sentence)) return undefined;
   for (const [pattern, relation, at] of RULES) {

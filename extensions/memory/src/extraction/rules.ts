@@ -96,7 +96,7 @@ const sentencesOf = (content: string): string[] => {
   const prose = content
     .replace(/```[\s\S]*?(?:```|$)/g, '\n')
     .replace(/`[^`\n]*`/g, ' ')
-    .replace(/^\s*>.*$/gm, '')
+    .replace(/^[^\S\n]*>.*$/gm, '')
     .replace(/<[^>\n]{1,200}>/g, ' ');
   return prose
     .split(/(?<=[.!?。！？；])\s*(?=\S)|\n+/u)

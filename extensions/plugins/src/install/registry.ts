@@ -76,7 +76,7 @@ export const createRegistries = (deps: RegistryDeps): Registries => {
 };
 
 const get = async ({ fetch, egress }: RegistryDeps, { name }: PluginRegistry, url: string, maxBytes: number): Promise<Uint8Array> => {
-  egress.allow(new URL(url).origin, 'server');
+  const allowed = egress.allow(new URL(url).origin, 'server');
   try {
     const answer = await fetch(url, { purpose: 'server', timeoutMs: DEADLINE_MS, maxBytes, headers: { accept: 'application/json, */*' } });
     if (answer.status !== 200) {
@@ -94,6 +94,8 @@ const get = async ({ fetch, egress }: RegistryDeps, { name }: PluginRegistry, ur
   } catch (error) {
     if (isSvcError(error) && error.code.startsWith('plugins_')) throw error;
     throw pluginErrors.registry_failed(name, `${url}: ${error instanceof Error ? error.message : String(error)}`);
+  } finally {
+    await allowed.dispose();
   }
 };
 

@@ -62,7 +62,7 @@ const isRepository = ({ pathname, hostname }: URL): boolean => pathname.endsWith
 
 /** Read by tar, which names links as links. */
 const fromMachine = async (ctx: SourceContext, given: string, wanted: string | undefined): Promise<FetchedSkill> => {
-  const path = given.replace(/^~(?=\/|$)/, ctx.env('HOME') ?? '~').replace(/(.)\/+$/, '$1');
+  const path = given.replace(/^~(?=\/|$)/, ctx.env('HOME') ?? '~').replace(/(?<=[^/])\/+$/, '');
   const bytes = await tarOf(ctx, path, given);
   const files = await unpacked(bytes, 'tar');
   const source = { type: 'local', from: path } as const;

@@ -100,20 +100,42 @@ const filesOf = ({ attachments }: Email): string[] => {
 
 const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
 
+/** What nobody reads, with its content. One that does not end stays, and so does all after it: an expression would look for the end of each again. */
+const withoutUnread = (html: string): string => {
+  const [begin, end] = [/<(?:style|script|head)\b/gi, /<\/(?:style|script|head)>/gi];
+  let text = '';
+  let from = 0;
+  for (let found = begin.exec(html); found; found = begin.exec(html)) {
+    end.lastIndex = html.indexOf('>', found.index) + 1;
+    if (end.lastIndex === 0 || !end.exec(html)) break;
+    text += html.slice(from, found.index);
+    from = begin.lastIndex = end.lastIndex;
+  }
+  return text + html.slice(from);
+};
+
+/** Above the first quotation. */
+const aboveQuotes = (html: string): string => {
+  const at = html.search(/<blockquote\b/i);
+  return at < 0 || !html.includes('>', at) ? html : html.slice(0, at);
+};
+
+/** Each `<` that is looked at has a `>` behind it, so that none is looked for in vain. */
+const withTags = (html: string, tag: RegExp, by: string): string => {
+  const end = html.lastIndexOf('>') + 1;
+  return html.slice(0, end).replaceAll(tag, by) + html.slice(end);
+};
+
+const withoutTags = (html: string): string => withTags(withTags(html, /<br\b[^>]*>|<\/(?:p|div|tr|li|h[1-6]|table|ul|ol)>/gi, '\n'), /<[^>]*>/g, '');
+
 export const textOfHtml = (html: string): string =>
-  html
-    .slice(0, 500_000)
-    .replaceAll(/<(?:style|script|head)\b[^>]*>[\s\S]*?<\/(?:style|script|head)>/gi, '')
-    .replaceAll(/<blockquote\b[^>]*>[\s\S]*$/gi, '')
-    .replaceAll(/\s+/g, ' ')
-    .replaceAll(/<br\b[^>]*>|<\/(?:p|div|tr|li|h[1-6]|table|ul|ol)>/gi, '\n')
-    .replaceAll(/<[^>]*>/g, '')
+  withoutTags(aboveQuotes(withoutUnread(html.slice(0, 500_000))).replaceAll(/\s+/g, ' '))
     .replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w{1,10}));/gi, (whole, decimal?: string, hex?: string, name?: string) => {
-      if (name !== undefined) return ENTITIES[name.toLowerCase()] ?? whole;
+      if (name !== undefined) return Object.hasOwn(ENTITIES, name.toLowerCase()) ? (ENTITIES[name.toLowerCase()] ?? whole) : whole;
       const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
       return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '';
     })
-    .replaceAll(/ *\n */g, '\n')
+    .replaceAll(/(?<! ) *\n */g, '\n')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim();
 

@@ -31,7 +31,7 @@ const plain = (text: string): string => text.replaceAll('&lt;', '<').replaceAll(
 
 /** Slack's marks in plain words: mentions, channels, links; the bot's own name goes. */
 export const textOf = ({ text = '', files = [] }: Pick<SlackMessage, 'text' | 'files'>, { userId }: Pick<SlackBot, 'userId'>): string => {
-  const read = text.replaceAll(/<([@#!]?)([^>|]+)(?:\|([^>]*))?>/g, (_whole, kind: string, target: string, label: string | undefined) => {
+  const read = text.replaceAll(/<([@#!]?)([^<>|]+)(?:\|([^<>]*))?>/g, (_whole, kind: string, target: string, label: string | undefined) => {
     if (kind === '@') return target === userId ? '' : `@${label || target}`;
     if (kind === '#') return `#${label || target}`;
     if (kind === '!') return label || `@${target.replace(/^subteam\^/, '')}`;
