@@ -6,8 +6,9 @@
  * F3  What does not fire leaves a row that says why: too late, still running, suspended, disabled.
  * F4  A fire holds nothing while its run works or waits for a person.
  * F5  Five failures in a row disable a job, and its owner gets a notice.
+ * F6  A fire that is interrupted by a restart, a reload or another fault that passes goes on; what does not pass within minutes ends it with its reason.
  */
-import { type Actors, type Clock, type Db, type DurableWorker, type Events, type HookHandle, type Ids, isSvcError, type Journal, type LeasedRun, type Logger, type Write } from '@svc/api';
+import { type Actors, type Clock, type Db, type DurableWorker, type Events, type HookHandle, type Ids, isSvcError, isTable, type Journal, type LeasedRun, type Logger, type Write } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { RunEnds, RunInfo, RunsService } from '@svc/ext-runs/contract';
 import type { JobConversations } from './conversations.js';
@@ -61,6 +62,9 @@ const JUMP_MS = 10_000;
 /** What another daemon changed unheard is seen by then. */
 const LOOK_MS = 15_000;
 const MAX_FAILURES = 5;
+const RETRY = 'retry';
+const MAX_TRIES = 8;
+const FIRST_RETRY_MS = 1_000;
 const MAX_REASON = 256;
 const MAX_WOKEN = 1_000;
 export const MAX_OUTPUT = 65_536;
@@ -263,13 +267,31 @@ async function drive(deps: FireDeps, run: LeasedRun): Promise<void> {
   try {
     await step(deps, run, job, fire);
   } catch (cause) {
-    if (deps.closing.aborted) throw cause;
+    if (deps.closing.aborted || (isSvcError(cause) && cause.code === 'journal_lease_lost')) throw cause;
+    const tries = triesOf(run) + 1;
+    if (isPassing(cause) && tries <= MAX_TRIES) return again(deps, run, { tries, job, fire, cause });
     deps.log.warn('A job failed.', { job: job.id, fire: fire.id, cause });
     await settle(deps, run, job, fire, { status: 'error', output: '', reason: reasonOf(cause) });
   }
 }
 
-const reasonOf = (cause: unknown): string => (isSvcError(cause) ? cause.message : 'an internal error; the log has the cause');
+const reasonOf = (cause: unknown): string => (isSvcError(cause) ? cause.message : `an internal error, ${MAX_TRIES + 1} times in a row; the log has the cause`);
+
+/** Of areas that stop, start or are reloaded, and of a database or a hook that is late: the fire goes on when they are back. */
+const isPassing = (cause: unknown): boolean => !isSvcError(cause) || cause.retry || cause.code === scheduleErrors.no_workflows().code;
+
+/** In a row: a fire that went on meanwhile waits for something else. */
+const triesOf = ({ wait }: LeasedRun): number => (wait?.reason === RETRY && isTable(wait.data) ? Number(wait.data.tries ?? 0) : 0);
+
+const again = async (
+  { journal, clock, log }: FireDeps,
+  run: LeasedRun,
+  { tries, job, fire, cause }: { readonly tries: number; readonly job: Job; readonly fire: FireRow; readonly cause: unknown },
+): Promise<void> => {
+  const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (tries - 1), CHECK_MS);
+  log.warn('A fire could not go on; svc tries again.', { job: job.id, fire: fire.id, wait_ms: waitMs, cause });
+  await journal.wait(run, { reason: RETRY, wakeKey: wakeKey(fire.run_id ?? fire.id), until: new Date(clock.now() + waitMs).toISOString(), data: { tries } });
+};
 
 interface Ending {
   readonly status: 'ok' | 'error' | 'skipped';

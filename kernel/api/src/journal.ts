@@ -40,9 +40,11 @@ export interface RunCause {
 export interface RunRoot {
   readonly id: string;
   readonly kind: string;
+  readonly ownerId: string;
   readonly cause: RunCause | null;
   readonly status: RunStatus;
   readonly createdAt: string;
+  readonly updatedAt: string;
 }
 
 /** Whose data a run or a stored answer holds, beside its owner's: a purge of either removes it. */

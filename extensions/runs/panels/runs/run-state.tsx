@@ -41,7 +41,7 @@ export const nameOf = ({ agent_name }: Pick<ListedRun, 'agent_name'>): string =>
 export const tookMs = ({ started_at, ended_at }: Pick<ListedRun, 'started_at' | 'ended_at'>, now: number): number =>
   Math.max(0, (ended_at === null ? now : Date.parse(ended_at)) - Date.parse(started_at));
 
-export const tookOf = (run: ListedRun, now: number): string => duration(tookMs(run, now));
+export const tookOf = (run: Pick<ListedRun, 'started_at' | 'ended_at'>, now: number): string => duration(tookMs(run, now));
 
 const SECOND_MS = 1_000;
 

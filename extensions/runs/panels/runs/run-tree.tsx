@@ -14,7 +14,7 @@ export const RunTree = ({ of }: { of: Run }) => {
   const loaded = useLoaded(`runs of root ${of.root_id}`, (signal) => daemon.call('listRuns', { root_id: of.root_id, limit: MAX_RUNS }, { signal }));
   useFresh(loaded.reload, ['run']);
   const placed = treeOf(loaded.data?.runs ?? []);
-  if (placed.length < 2) return null;
+  if (placed.length < (of.agent_id === null ? 1 : 2)) return null;
   const going = placed.filter(({ run }) => isActive(run)).length;
   const stopAll = async (): Promise<void> => {
     if (!(await confirmed({ title: t('stop_all_title'), text: t('stop_all_text', { count: count(going) }), action: t('stop_all'), isDangerous: true }))) return;

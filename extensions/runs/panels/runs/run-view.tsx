@@ -46,7 +46,7 @@ export const RunView = ({ id }: { id: string }) => {
   return (
     <>
       <PanelHead
-        title={run ? <bdi>{nameOf(run)}</bdi> : t('title')}
+        title={run ? <bdi>{run.agent_id === null ? causeText(run) : nameOf(run)}</bdi> : t('title')}
         note={
           run && (
             <span class="row wrap">
@@ -59,7 +59,7 @@ export const RunView = ({ id }: { id: string }) => {
         actions={
           run && (
             <>
-              {!run.is_aside && run.agent_name !== null && isOffered('chat') && (
+              {!run.is_aside && run.agent_name !== null && run.agent_id !== null && run.session_id !== null && isOffered('chat') && (
                 <LinkButton icon="message-square" href={addressOf('chat', [run.agent_id, run.session_id])}>
                   {t('conversation')}
                 </LinkButton>
@@ -153,12 +153,16 @@ const About = ({ run }: { run: Run }) => {
           [t('ended'), run.ended_at === null ? t('not_ended') : dateTime(run.ended_at)],
           [t('cause'), causeText(run)],
           [t('door'), door ? t(`door_${door}`) : run.channel],
-          [
-            t('agent'),
-            <a key="agent" href={addressOf('runs', [], { agent: run.agent_id })}>
-              {t('agent_runs')}
-            </a>,
-          ],
+          ...(run.agent_id === null
+            ? []
+            : [
+                [
+                  t('agent'),
+                  <a key="agent" href={addressOf('runs', [], { agent: run.agent_id })}>
+                    {t('agent_runs')}
+                  </a>,
+                ] as const,
+              ]),
           ...(run.parent_run_id === null
             ? []
             : [

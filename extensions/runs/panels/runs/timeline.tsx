@@ -26,8 +26,8 @@ export const Timeline = ({ run, now }: { run: Run; now: number }) => {
   const shown = by === 'time' ? spans : spans.filter(({ kind }) => kind === 'step');
   // Loaded anew when there is another step, or one has ended.
   const done = run.steps.filter(({ kind, ended_at }) => kind === 'tool' && ended_at !== null).length;
-  const hasTools = run.steps.some(({ kind }) => kind === 'tool') && run.agent_name !== null;
-  const traces = useLoaded(`traces ${run.run_id} ${done}`, async (signal) => (hasTools ? (await daemon.call('listAgentTraces', { id: run.agent_id, run_id: run.run_id }, { signal })).traces : []));
+  const agentId = run.steps.some(({ kind }) => kind === 'tool') && run.agent_name !== null ? run.agent_id : null;
+  const traces = useLoaded(`traces ${run.run_id} ${done}`, async (signal) => (agentId === null ? [] : (await daemon.call('listAgentTraces', { id: agentId, run_id: run.run_id }, { signal })).traces));
   const tools = run.steps.filter(({ kind }) => kind === 'tool');
   return (
     <Section
@@ -50,7 +50,7 @@ export const Timeline = ({ run, now }: { run: Run; now: number }) => {
                 totalMs={totalMs}
                 by={by}
                 isAside={run.is_aside}
-                canUnfold={hasTools && (traces.error === undefined || traces.data !== undefined)}
+                canUnfold={agentId !== null && (traces.error === undefined || traces.data !== undefined)}
                 trace={span.step?.kind === 'tool' ? traces.data?.[tools.indexOf(span.step)] : undefined}
               />
             </li>

@@ -23,7 +23,7 @@ const OVER: ReadonlySet<string> = new Set(['done', 'failed', 'cancelled']);
 const GRACE_MS = 1_000;
 export const POLL_EVERY_MS = 3_000;
 
-export const isOver = (run: JournalRun): boolean => OVER.has(run.status);
+export const isOver = (run: Pick<JournalRun, 'status'>): boolean => OVER.has(run.status);
 
 export const toRunError = ({ code, message, status, retry, hint }: SvcError): RunError => ({ code, message, status, retry, ...(hint === undefined ? {} : { hint }) });
 

@@ -30,11 +30,11 @@ export const runByKey = async (parts: JournalParts, ownerId: string, kind: strin
 export const rootOf = async ({ db, tables: { runs } }: JournalParts, runId: string): Promise<RunRoot | undefined> => {
   const row = await db
     .system('the root of a run: its cause and age count, whoever may see it')
-    .readOne<Pick<RunRow, 'id' | 'kind' | 'status' | 'created_at' | 'cause_kind' | 'cause_id'>>(
-      `SELECT root.id, root.kind, root.status, root.created_at, root.cause_kind, root.cause_id FROM ${runs} run JOIN ${runs} root ON root.id = COALESCE(run.root_id, run.id) WHERE run.id = ?`,
+    .readOne<Pick<RunRow, 'id' | 'kind' | 'owner_id' | 'status' | 'created_at' | 'updated_at' | 'cause_kind' | 'cause_id'>>(
+      `SELECT root.id, root.kind, root.owner_id, root.status, root.created_at, root.updated_at, root.cause_kind, root.cause_id FROM ${runs} run JOIN ${runs} root ON root.id = COALESCE(run.root_id, run.id) WHERE run.id = ?`,
       [runId],
     );
-  return row && { id: row.id, kind: row.kind, cause: causeOf(row), status: row.status, createdAt: row.created_at };
+  return row && { id: row.id, kind: row.kind, ownerId: row.owner_id, cause: causeOf(row), status: row.status, createdAt: row.created_at, updatedAt: row.updated_at };
 };
 
 export const stepsOf = async ({ db, tables }: JournalParts, actor: Actor, runIds: readonly string[], kinds?: readonly string[]): Promise<Map<string, JournalStep[]>> => {
