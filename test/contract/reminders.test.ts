@@ -82,7 +82,7 @@ describe('the area reminders', function () {
     const { body } = await alice.expect(200, 'GET', `/api/agents/${agent}/reminders?limit=5`);
     expect([body.reminders.map((one: { id: string }) => one.id), body.total]).to.deep.equal([[id], 1]);
     await bob.expect(404, 'GET', `/api/agents/${agent}/reminders`);
-    await alice.expect(200, 'DELETE', `/api/agents/${agent}`);
+    await alice.expect(200, 'DELETE', `/api/agents/${agent}?erase=true`);
     for (let left: unknown = agent; left !== null; ) left = (await alice.expect(200, 'GET', `/api/reminders/${id}`)).body.agent_id;
   });
 

@@ -36,7 +36,7 @@ export type ApprovalsService = Service<typeof Approvals>;
 export const Review = Type.Object({
   by: Type.String({ description: '`reviewer:` and the agent or model of [approval.reviewer]' }),
   decision: OneOf(['pending', 'approve', 'deny', 'ask']),
-  reason: Type.String(),
+  reason: Type.String({ description: 'Empty where it said nothing that can be read' }),
   at: Type.String({ format: 'date-time' }),
 });
 export type Review = Plain<typeof Review>;

@@ -197,16 +197,17 @@ describe('a reviewer of calls', function () {
   it('V3 leaves to a person what it cannot say, fails at, or says in another form', async () => {
     for (const [answer, reason] of [
       [{ text: '{"decision": "ask", "reason": "Not sure."}' }, 'Not sure.'],
-      [{ text: `Of course! ${APPROVE}` }, 'its answer was not in the form that is required'],
-      [{ text: APPROVE + 'x'.repeat(5_000) }, 'its answer was not in the form that is required'],
-      [{ toolCalls: [{ id: 'x', name: 'file_write', args: { path: 'own.txt', content: 'x' } }] }, 'its answer was not in the form that is required'],
+      [{ text: `Of course! ${APPROVE}` }, ''],
+      [{ text: APPROVE + 'x'.repeat(5_000) }, ''],
+      [{ toolCalls: [{ id: 'x', name: 'file_write', args: { path: 'own.txt', content: 'x' } }] }, ''],
       [{ status: 401, message: 'no' }, 'its model failed'],
     ] as ReadonlyArray<readonly [ScriptedAnswer, string]>) {
       answers = () => answer;
       const { run_id, waiting } = await say(write(`left-${questions.length}.txt`));
       const request = await reviewed(run_id);
       expect(request.status, reason).to.equal('pending');
-      expect(request.review).to.include({ decision: 'ask' }).and.have.property('reason').that.contains(reason);
+      // What says nothing has no line on the card.
+      expect([request.review.decision, reason === '' ? request.review.reason : request.review.reason.includes(reason)]).to.deep.equal(['ask', reason === '' ? '' : true]);
       expect(waiting?.approval_id).to.equal(request.id);
       await world.alice.expect(200, 'POST', `/api/agents/${agent}/stop`, undefined);
     }

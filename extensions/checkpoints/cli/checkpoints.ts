@@ -59,6 +59,7 @@ const show = async (cli: Cli, wanted: string, commit: string): Outcome => {
   else {
     const different = found.files.filter(({ state }) => state !== 'same');
     if (different.length === 0) cli.out.line('All files are as in this checkpoint.');
+    for (const path of found.created_later) cli.out.line(cli.out.dim(`created later, stays  ${printable(path)}`));
     for (const { path, state, diff } of different) {
       cli.out.line(`${state === 'missing' ? 'deleted' : 'changed'}  ${printable(path)}`);
       for (const line of diff === null ? [] : diff.trimEnd().split('\n').slice(2)) cli.out.line(`  ${coloured(cli, printable(line))}`);

@@ -56,7 +56,17 @@ export const checkpointRoutes = (checkpoints: Checkpoints): RouteDecl[] => [
     params: Type.Object({ commit: Commit('Whole or abbreviated commit id') }),
     query: Type.Object(AgentQuery),
     errors: [409],
-    responses: { 200: Type.Object({ commit: Type.String(), created_at: Type.String(), working_dir: Folder, files: Type.Array(FileDifference), total: Type.Integer() }) },
+    responses: {
+      200: Type.Object({
+        commit: Type.String(),
+        created_at: Type.String(),
+        working_dir: Folder,
+        files: Type.Array(FileDifference),
+        total: Type.Integer(),
+        created_later: Type.Array(Type.String(), { description: 'Files that tools and commands created since. A restore leaves them' }),
+        created_later_more: Type.Integer({ description: 'More of them than are listed, at most' }),
+      }),
+    },
     handler: async ({ actor, params, query }) => {
       const { folder, result } = await checkpoints.compare(actor, query.agent_id, params.commit);
       return reply(200, { ...result, working_dir: folder });

@@ -133,6 +133,26 @@ describe('a snapshot repository', () => {
     repo.fsck();
   });
 
+  it('names what tools and commands created since and is there, also what no snapshot holds, and nothing that was there before', async () => {
+    const repo = openRepository();
+    repo.write('theirs.txt', 'theirs');
+    const { commit } = await repo.take([], { command: 'call-1' });
+    repo.write('made.txt', 'made');
+    repo.write('large.log', Buffer.alloc(60_000));
+    repo.write('gone.txt', 'for a while');
+    await repo.follow([], 'call-1');
+    await repo.take(['theirs.txt', 'tool.txt']);
+    repo.write('theirs.txt', 'changed');
+    repo.write('tool.txt', 'by a tool');
+    await repo.follow(['theirs.txt', 'tool.txt']);
+    const { commit: last } = await repo.take([], { command: 'call-2' });
+    rmSync(repo.path('gone.txt'));
+    await repo.follow([], 'call-2');
+    const { created_later: later, created_later_more: more } = await repo.compare(commit);
+    expect([later, more]).to.deep.equal([['large.log', 'made.txt', 'tool.txt'], 0]);
+    expect((await repo.compare(last)).created_later).to.deep.equal([]);
+  });
+
   it('holds the whole folder before a command where the scope says so', async () => {
     const repo = openRepository();
     repo.write('src/theirs.txt', 'theirs');

@@ -35,6 +35,7 @@ import { createRoom } from './room.js';
 import { createRunsService } from './service.js';
 import { clientWaitOf } from './client-tools/client-wait.js';
 import { serveAreasBelow } from './serving.js';
+import { wouldSend } from './loop/would-send.js';
 import { slashCommands } from './slash-commands.js';
 import { SOCKET_ID, broadcastAgents, chatSocket } from './socket.js';
 import { cancelUnwatched } from './stopping.js';
@@ -148,7 +149,7 @@ export default defineExtension({
     const runs = createRunsService({ ...loop, worker, room: createRoom(worker, () => config().max_active), firstSteps, intercept, startHook, watch, repeats, config, limits });
 
     ctx.services.provide(Runs, runs);
-    serveAreasBelow(ctx, { runs, agents: atOnce(agents), sent });
+    serveAreasBelow(ctx, { runs, agents: atOnce(agents), sent, wouldSend: (agentId) => wouldSend({ ...loop, actors: ctx.actors }, agentId) });
     showFrames(ctx.streams);
     const ratings = createRatings(ctx);
     ctx.routes.add(

@@ -2,7 +2,7 @@
 import type { Actor, AtOnceService, Clock, ExtensionContext } from '@svc/api';
 import { AgentHalt, type AgentsService } from '@svc/ext-agents/contract';
 import { SessionActive, SessionClosing, SessionSent } from '@svc/ext-sessions/contract';
-import type { Sent } from './loop/sent.js';
+import type { Sent, SentTokens } from './loop/sent.js';
 import { RunStarted, type RunsService } from './contract.js';
 
 /** Runs that are looked at to tell which sessions are at work. */
@@ -13,12 +13,14 @@ const POLL_MS = 25;
 
 interface ServingDeps {
   readonly sent: Pick<Sent, 'of'>;
+  /** Before the first message of an agent since the start. */
+  readonly wouldSend: (agentId: string) => Promise<SentTokens | undefined>;
   readonly runs: Pick<RunsService, 'list' | 'stop'>;
   readonly agents: Pick<AtOnceService<AgentsService>, 'touch'>;
 }
 
-export const serveAreasBelow = ({ hooks, events, clock }: Pick<ExtensionContext, 'hooks' | 'events' | 'clock'>, { runs, agents, sent }: ServingDeps): void => {
-  hooks.tap(SessionSent, async ({ agentId }) => sent.of(agentId) ?? null);
+export const serveAreasBelow = ({ hooks, events, clock }: Pick<ExtensionContext, 'hooks' | 'events' | 'clock'>, { runs, agents, sent, wouldSend }: ServingDeps): void => {
+  hooks.tap(SessionSent, async ({ agentId }) => sent.of(agentId) ?? (await wouldSend(agentId)) ?? null);
   events.on(RunStarted, ({ agentId }) => agents.touch(agentId));
   hooks.tap(AgentHalt, ({ actor, agentId, why }) => runs.stop(actor, { agentId }, why));
   hooks.tap(SessionActive, async ({ actor, agentId }) => {

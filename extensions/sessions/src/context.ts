@@ -26,7 +26,7 @@ export async function contextOf({ agents, llm, sent }: ContextDeps, actor: Actor
   const own = manifest.model.system_prompt;
   const tokens: Record<Part, number> = {
     ...conversationTokens(messages),
-    // Before the first message only what the manifest says is known.
+    // While runs is off only what the manifest says is known.
     instructions: newest?.instructionTokens ?? (own === '' ? 0 : await llm.value.count(own)),
     tools: newest?.toolTokens ?? 0,
   };

@@ -17,7 +17,7 @@ export const SessionActive = defineGather('session.active', '1.0.0', {
   answer: Going,
 });
 
-/** What the newest model call of an agent was sent beside its conversation; null where it was asked nothing yet. */
+/** What the newest model call of an agent was sent beside its conversation, else what the next one would be. */
 export const SessionSent = defineGather('session.sent', '1.0.0', {
   policy: 'open',
   budgetMs: BUDGET_MS,

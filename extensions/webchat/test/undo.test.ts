@@ -15,6 +15,11 @@ describe('a call that changed files', function () {
     world = await bootWithModel(undefined, { config: OPEN_RATE });
   });
 
+  const run = async (command: string): Promise<void> => {
+    await world.http.expect(200, 'PUT', `/api/agents/${world.agent.id}/update`, { capabilities: { shell: ['cp *'] } });
+    world.model.script([{ toolCalls: [{ id: 'call-command', name: 'shell_exec', args: { command } }] }, { text: 'ran it' }]);
+    await world.http.expect(200, 'POST', `/api/agents/${world.agent.id}/message`, { message: 'run it' });
+  };
   const write = async (id: string, path: string, content: string): Promise<void> => {
     world.model.script([{ toolCalls: [{ id, name: 'file_write', args: { path, content } }] }, { text: `wrote ${path}` }]);
     await world.http.expect(200, 'POST', `/api/agents/${world.agent.id}/message`, { message: `write ${content.trim()}` });
@@ -24,13 +29,14 @@ describe('a call that changed files', function () {
     await write('call-first', 'kept.txt', 'one\n');
     await write('call-second', 'kept.txt', 'two\n');
     await write('call-third', 'later.txt', 'three\n');
+    await run('cp later.txt made-by-a-command.txt');
     const { folder } = await workingFolder();
     const { page, mistakes } = await chromium.open(`${world.kernel.url}/#/chat/${world.agent.id}`);
     const calls = page.locator('details.fold', { hasText: 'File write' });
     await calls.nth(1).locator('summary').click();
     await calls.nth(1).getByRole('button', { name: 'Undo' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByText('were before the call, without what was changed since: kept.txt. Files that were created later stay: later.txt.').waitFor();
+    await dialog.getByText('were before the call, without what was changed since: kept.txt. Files that were created later stay: later.txt, made-by-a-command.txt.').waitFor();
     await dialog.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('Files restored: 1.').waitFor();
     expect(await readFile(join(folder, 'kept.txt'), 'utf8')).to.equal('one\n');

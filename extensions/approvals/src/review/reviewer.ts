@@ -25,10 +25,13 @@ const LAST_ENTRIES = 50;
 /** Why there is no decision, for the person who is asked instead. `settle` is what was spent all the same. */
 export class NoReview extends Error {
   readonly settle: readonly Write[];
+  /** The reviewer answered, and said nothing that can be read: a person is not shown a line about it. The audit trail has the reason. */
+  readonly saysNothing: boolean;
 
-  constructor(why: string, settle: readonly Write[] = []) {
+  constructor(why: string, settle: readonly Write[] = [], saysNothing = false) {
     super(why);
     this.settle = settle;
+    this.saysNothing = saysNothing;
   }
 }
 
@@ -53,7 +56,7 @@ export const askReviewer = async (deps: ReviewerDeps, actor: Actor, row: Request
     throw new NoReview(signal.aborted ? `it did not answer within ${reviewer.timeout_secs} s` : `its model failed${isSvcError(error) ? ` (${error.code})` : ''}`);
   });
   const answer = calls.length === 0 && stop === 'end' ? readAnswer(text) : undefined;
-  if (!answer) throw new NoReview('its answer was not in the form that is required', settle);
+  if (!answer) throw new NoReview('its answer was not in the form that is required', settle, true);
   return { ...answer, by: reviewerName(reviewer), settle };
 };
 

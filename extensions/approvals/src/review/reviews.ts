@@ -87,7 +87,8 @@ const review = async (deps: ReviewDeps, row: RequestRow, reviewer: Reviewer): Pr
   } catch (error) {
     if (deps.closing.aborted) return;
     if (!(error instanceof NoReview)) deps.log.error('a review failed; a person is asked', { request: row.id, cause: error });
-    await leaveToPerson(deps, row, error instanceof NoReview ? error.message : 'it failed', error instanceof NoReview ? error.settle : []);
+    const { message: why, settle, saysNothing } = error instanceof NoReview ? error : new NoReview('it failed');
+    await leaveToPerson(deps, row, saysNothing ? '' : why, settle, why);
   } finally {
     over.abort();
   }
@@ -116,21 +117,22 @@ const deny = async (deps: ReviewDeps, row: RequestRow, { by, reason, settle }: G
   await commitOpen(deps, row, { by, decision: 'deny', reason, at: deps.clock.iso() }, settle, [deps.store.shorten(row.id, expires), announced]);
 };
 
-const leaveToPerson = async (deps: ReviewDeps, row: RequestRow, reason: string, settle: readonly Write[]): Promise<void> => {
+/** `reason` is what a card shows; none, where it is empty. */
+const leaveToPerson = async (deps: ReviewDeps, row: RequestRow, reason: string, settle: readonly Write[], audited = reason): Promise<void> => {
   const by = row.review === null ? 'reviewer' : (JSON.parse(row.review) as Review).by; // written by `columnsFor`
   const announced = deps.ctx.events.event(ApprovalRequested, { ...factOf(row), risk: row.risk, description: row.description });
-  await commitOpen(deps, row, { by, decision: 'ask', reason, at: deps.clock.iso() }, settle, [announced]);
+  await commitOpen(deps, row, { by, decision: 'ask', reason, at: deps.clock.iso() }, settle, [announced], audited);
 };
 
 /** False where a person decided meanwhile, or the run is over: then only what the call cost is stored. */
-const commitOpen = async (deps: ReviewDeps, row: RequestRow, review: Review, settle: readonly Write[], writes: readonly Write[]): Promise<boolean> => {
+const commitOpen = async (deps: ReviewDeps, row: RequestRow, review: Review, settle: readonly Write[], writes: readonly Write[], audited = review.reason): Promise<boolean> => {
   const { ctx, store } = deps;
   const note = {
     type: 'approval_reviewed',
     actor: deps.actors.of(row.owner_id),
     agentId: row.agent_id,
     details: { request_id: row.id, tool: row.tool.slice(0, 200), decision: review.decision, reviewer: review.by.slice(0, 200) },
-    personal: { reason: review.reason },
+    personal: { reason: audited },
   };
   try {
     await ctx.db.commit([store.reviewed(row.id, JSON.stringify(review)), ...writes, ...settle, ctx.events.event(AuditRecorded, auditFact({ ids: ctx.ids, clock: deps.clock }, note))]);

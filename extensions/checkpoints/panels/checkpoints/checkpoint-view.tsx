@@ -28,11 +28,12 @@ export const CheckpointView = ({ agentId, commit }: { agentId: string; commit: s
       <PanelHead title={t('one', { commit: shortId(commit) })} back={{ href: addressOf('checkpoints', [agentId]), label: t('back') }} />
       <PanelBody>
         <Shown of={shown}>
-          {({ files, total, created_at: at, working_dir: folder }) => {
+          {({ files, total, created_at: at, created_later: later, working_dir: folder }) => {
             const different = files.filter(({ state }) => state !== 'same');
             return (
               <div class="stack">
                 <p class="muted">{t('facts', { when: dateTime(at), files: total, different: different.length })}</p>
+                {later.length > 0 && <p class="muted">{t('later', { files: later.join(', ') })}</p>}
                 {result && <Outcome result={result} />}
                 {failure !== undefined && <Failure error={failure} title={t('failed')} />}
                 <div>

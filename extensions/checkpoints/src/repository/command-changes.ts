@@ -1,7 +1,8 @@
 /**
  * What a command changed, found by a look at the folder before and after it.
  *
- * The last look is stored beside the repository; changes are lines of `svc/changes.jsonl`, each with the snapshot before its command.
+ * The last look is stored beside the repository; changes are lines of `svc/changes.jsonl`, each with the snapshot before its call.
+ * What a call created is noted there, too: also what no snapshot holds.
  */
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -66,12 +67,16 @@ interface Note {
   /** Files whose content of before is in no snapshot. */
   readonly lost: readonly LeftOutPath[];
   readonly lostMore: number;
+  /** Files that were not there before. Left out by earlier builds. */
+  readonly created?: readonly string[];
+  readonly createdMore?: number;
 }
 
 interface Noted {
   readonly gitdir: string;
   readonly commit: string;
   readonly tool: string;
+  /** Of a command. */
   readonly before: Look;
   readonly changes: Changes;
   isTracked(path: string): Promise<boolean>;
@@ -85,10 +90,11 @@ export const noteChanges = async ({ gitdir, commit, tool, before, changes, isTra
     if (lost.length >= MAX_NOTED) more += 1;
     else lost.push({ path, why: exclusionOf(path) ?? (bytesOfLook(before[path] ?? '0') > MAX_FILE_BYTES ? 'too_large' : 'not_tracked') });
   }
-  if (lost.length === 0) return;
+  const created = changes.created.slice(0, MAX_NOTED);
+  if (lost.length + created.length === 0) return;
   const file = notesFile(gitdir);
   mkdirSync(dirname(file), { recursive: true });
-  appendFileSync(file, `${JSON.stringify({ commit, tool, lost, lostMore: more } satisfies Note)}\n`);
+  appendFileSync(file, `${JSON.stringify({ commit, tool, lost, lostMore: more, created, createdMore: changes.created.length - created.length } satisfies Note)}\n`);
   if (statSync(file).size > MAX_NOTES_BYTES) dropOldest(file);
 };
 
@@ -100,18 +106,33 @@ const dropOldest = (file: string): void => {
 
 /** What commands changed after any of these snapshots, and no snapshot holds. */
 export const lostSince = (gitdir: string, commits: ReadonlySet<string>): { lost: LeftOutPath[]; more: number } => {
-  const file = notesFile(gitdir);
   const byPath = new Map<string, LeftOutPath>();
   let more = 0;
-  if (existsSync(file)) {
-    for (const line of readFileSync(file, 'utf8').split('\n')) {
-      const note = noteOf(line);
-      if (!note || !commits.has(note.commit)) continue;
-      for (const one of note.lost) byPath.set(one.path, one);
-      more += note.lostMore;
-    }
+  for (const note of notesSince(gitdir, commits)) {
+    for (const one of note.lost) byPath.set(one.path, one);
+    more += note.lostMore;
   }
   return { lost: [...byPath.values()], more };
+};
+
+/** What calls created after any of these snapshots. */
+export const createdSince = (gitdir: string, commits: ReadonlySet<string>): { created: string[]; more: number } => {
+  const paths = new Set<string>();
+  let more = 0;
+  for (const { created = [], createdMore = 0 } of notesSince(gitdir, commits)) {
+    for (const path of created) paths.add(path);
+    more += createdMore;
+  }
+  return { created: [...paths], more };
+};
+
+const notesSince = (gitdir: string, commits: ReadonlySet<string>): Note[] => {
+  const file = notesFile(gitdir);
+  if (!existsSync(file)) return [];
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line) => noteOf(line) ?? [])
+    .filter(({ commit }) => commits.has(commit));
 };
 
 /** A line that a kill cut off is none. */

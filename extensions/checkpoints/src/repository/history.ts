@@ -2,6 +2,7 @@
 import type { Plain } from '@svc/api';
 import { createTwoFilesPatch } from 'diff';
 import type { CompareFiles, Failed, FileDifference, ListSnapshots } from '../workers/operations.js';
+import { createdSince } from './command-changes.js';
 import { isMissing, type Leaf, MAIN, openStore, type Store } from './git-store.js';
 import { type FileState, readState } from './working-folder.js';
 
@@ -53,8 +54,18 @@ export const compare = async (input: Plain<(typeof CompareFiles)['input']>): Pro
     files.push(found);
   }
   // What differs is what one looks for.
+  const { created, more } = createdSince(input.gitdir, await commitsSince(store, commit, (await store.ref(MAIN)) ?? commit));
+  const held = new Set(files.map(({ path }) => path));
+  const later = created.filter((path) => !held.has(path) && readState(input.folder, path).kind !== 'none').sort();
   files.sort((a, b) => Number(a.state === 'same') - Number(b.state === 'same') || (a.path < b.path ? -1 : 1));
-  return { commit, created_at: new Date(facts.committer.timestamp * 1000).toISOString(), files: files.slice(0, MAX_FILES), total: files.length };
+  return {
+    commit,
+    created_at: new Date(facts.committer.timestamp * 1000).toISOString(),
+    files: files.slice(0, MAX_FILES),
+    total: files.length,
+    created_later: later.slice(0, MAX_FILES),
+    created_later_more: more + Math.max(0, later.length - MAX_FILES),
+  };
 };
 
 const differenceOf = async (store: Store, folder: string, path: string, { mode, oid }: Leaf, room: number): Promise<Difference> => {
@@ -81,4 +92,11 @@ const textOf = (data: Uint8Array): string | undefined => {
   } catch {
     return undefined;
   }
+};
+
+/** The snapshot that is gone back to, and all after it. */
+export const commitsSince = async (store: Store, commit: string, newest: string): Promise<Set<string>> => {
+  const since = new Set<string>([commit]);
+  for (let at: string | undefined = newest; at !== undefined && at !== commit; [at] = (await store.readCommit(at)).commit.parent) since.add(at);
+  return since;
 };

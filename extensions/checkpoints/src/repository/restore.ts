@@ -9,7 +9,7 @@ import type { Plain } from '@svc/api';
 import type { LeftOutPath, RestoreFiles, Why } from '../workers/operations.js';
 import { lostSince } from './command-changes.js';
 import { type Leaf, openStore, type Store } from './git-store.js';
-import { findCommit, isFailed } from './history.js';
+import { commitsSince, findCommit, isFailed } from './history.js';
 import { exclusionOf } from './place.js';
 import { follow, takeAll } from './snapshot.js';
 import { errnoOf, readState, writeState } from './working-folder.js';
@@ -66,11 +66,4 @@ const bringBack = async (store: Store, { folder, id }: Input, path: string, { mo
         return 'not_writable';
     }
   }
-};
-
-/** The snapshot that is gone back to, and all after it. */
-const commitsSince = async (store: Store, commit: string, newest: string): Promise<Set<string>> => {
-  const since = new Set<string>([commit]);
-  for (let at: string | undefined = newest; at !== undefined && at !== commit; [at] = (await store.readCommit(at)).commit.parent) since.add(at);
-  return since;
 };

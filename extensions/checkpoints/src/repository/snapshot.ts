@@ -57,10 +57,15 @@ export const follow = async ({ gitdir, folder, paths, command, tool, atMs }: Fol
     const tree = await store.edit(start, leaves);
     await store.setRef(LATEST, await store.commit(tree, parent, `after ${tool}\n`, atMs));
   }
+  const isTracked = async (path: string): Promise<boolean> => start !== undefined && (await store.leaf(start, path)) !== undefined;
   if (before && after && command !== null) {
-    await noteChanges({ gitdir, commit: parent, tool, before, changes, isTracked: async (path) => start !== undefined && (await store.leaf(start, path)) !== undefined });
+    await noteChanges({ gitdir, commit: parent, tool, before, changes, isTracked });
     storeLook(gitdir, command, after);
   }
+  // The snapshot before holds what was there.
+  const created: string[] = [];
+  for (const path of command === null ? paths : []) if (readState(folder, path).kind !== 'none' && !(await isTracked(path))) created.push(path);
+  if (created.length > 0) await noteChanges({ gitdir, commit: parent, tool, before: {}, changes: { created, changed: [], removed: [] }, isTracked });
   const tooMuch = leftOut.filter(({ why }) => why === 'too_many').length;
   return { created: changes.created.length, changed: changes.changed.length, removed: changes.removed.length, bytes: store.written(), left_out: tooMuch };
 };

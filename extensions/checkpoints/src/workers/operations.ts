@@ -90,7 +90,17 @@ export const FileDifference = Type.Object({
 });
 export const CompareFiles = defineWorker('checkpoints.compare', {
   input: Type.Object({ op: Type.Literal('compare'), ...At, commit: Type.String() }),
-  output: Type.Union([Type.Object({ commit: Type.String(), created_at: Type.String(), files: Type.Array(FileDifference), total: Type.Integer() }), Failed]),
+  output: Type.Union([
+    Type.Object({
+      commit: Type.String(),
+      created_at: Type.String(),
+      files: Type.Array(FileDifference),
+      total: Type.Integer(),
+      created_later: Type.Array(Path),
+      created_later_more: Type.Integer(),
+    }),
+    Failed,
+  ]),
 });
 
 /** Packs what the newest snapshots need into one file and drops the rest, oldest first, until it is below the limit. */

@@ -213,7 +213,7 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
 /** One list for each that the registry gave: what is made of it is kept beside it. */
 const schemas = new WeakMap<readonly ToolInfo[], readonly ToolSchema[]>();
 
-const schemasOf = (tools: readonly ToolInfo[]): readonly ToolSchema[] => {
+export const schemasOf = (tools: readonly ToolInfo[]): readonly ToolSchema[] => {
   const known = schemas.get(tools) ?? Object.freeze(tools.map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema })));
   if (Object.isFrozen(tools)) schemas.set(tools, known);
   return known;

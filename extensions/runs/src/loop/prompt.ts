@@ -7,7 +7,8 @@
  * Q4  Nobody can recall more than was asked for.
  * Q5  What others make of the messages of a model call is sent only if a model can read it, and is never stored.
  */
-import type { HookHandle, LeasedRun, Logger } from '@svc/api';
+import type { Actor, HookHandle, LeasedRun, Logger } from '@svc/api';
+import type { Agent } from '@svc/ext-agents/contract';
 import type { LlmService, ModelMessage } from '@svc/ext-llm/contract';
 import type { EntryDraft } from '@svc/ext-sessions/contract';
 import { conversationOf } from '../beside.js';
@@ -34,6 +35,8 @@ export interface Prompts {
   /** What others make of the prompt. */
   ask(progress: Progress): Promise<KeptPrompt>;
   text(progress: Progress, kept: KeptPrompt): string;
+  /** As far as it can be told before a message: the manifest's instructions, and what others add to them. */
+  before(actor: Actor, agent: Agent): Promise<string>;
   /** Whether something may be recalled for the message now. */
   recalls(progress: Progress): boolean;
   /** Never rejects: a message is answered without what could not be recalled. */
@@ -62,6 +65,10 @@ export const createPrompts = (deps: PromptDeps): Prompts => {
       return answer;
     },
     text: (progress, kept) => kept.whole ?? `${baseOf(deps, progress, kept.base)}${kept.added ?? ''}`,
+    before: async (actor, agent) => {
+      const base = joined([agent.manifest.model.system_prompt, deps.language()]);
+      return deps.context.isEmpty() ? base : deps.context.call(base, { actor, agent, runId: '', sessionId: agent.sessionId, message: '', text: base });
+    },
     recalls: ({ hasRecalled, iterations, input, pendingEntries, staged }) =>
       !hasRecalled && iterations === 0 && input.parts !== undefined && staged === undefined && pendingEntries.at(-1)?.kind === 'user' && !deps.recall.isEmpty(),
     recall: (progress) => {
@@ -82,7 +89,9 @@ export const putRecalled = (progress: Progress, entries: readonly EntryDraft[]):
 };
 
 const baseOf = (deps: PromptDeps, { agent, input }: Progress, instructions: string | undefined): string =>
-  [instructions ?? agent.manifest.model.system_prompt, input.systemExtra ?? '', deps.language()].filter((text) => text !== '').join('\n\n');
+  joined([instructions ?? agent.manifest.model.system_prompt, input.systemExtra ?? '', deps.language()]);
+
+const joined = (texts: readonly string[]): string => texts.filter((text) => text !== '').join('\n\n');
 
 const questionOf = ({ actor, agent, run, input }: Progress) => ({
   actor,

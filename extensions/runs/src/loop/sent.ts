@@ -1,10 +1,16 @@
 /** What the newest model call of each agent was sent beside its conversation. It is counted when somebody asks: a message pays nothing for it. */
 import type { ToolSchema } from '@svc/ext-llm/contract';
 
+export interface SentTokens {
+  readonly instructionTokens: number;
+  readonly toolTokens: number;
+  readonly tools: number;
+}
+
 export interface Sent {
   note(agentId: string, system: string, tools: readonly ToolSchema[]): void;
   /** Undefined where the agent was asked nothing since the start. */
-  of(agentId: string): { readonly instructionTokens: number; readonly toolTokens: number; readonly tools: number } | undefined;
+  of(agentId: string): SentTokens | undefined;
 }
 
 const MAX_AGENTS = 200;
@@ -25,7 +31,13 @@ export const createSent = (): Sent => {
     },
     of: (agentId) => {
       const found = newest.get(agentId);
-      return found && { instructionTokens: tokens(found.chars), toolTokens: found.tools.length === 0 ? 0 : tokens(JSON.stringify(found.tools).length), tools: found.tools.length };
+      return found && countSent(found.chars, found.tools);
     },
   };
 };
+
+export const countSent = (chars: number, tools: readonly ToolSchema[]): SentTokens => ({
+  instructionTokens: tokens(chars),
+  toolTokens: tools.length === 0 ? 0 : tokens(JSON.stringify(tools).length),
+  tools: tools.length,
+});

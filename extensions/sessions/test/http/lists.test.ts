@@ -164,11 +164,12 @@ describeOnEngines('sessions over HTTP', (_engine) => {
   it('tell how full the window is', async () => {
     const { http, agent } = svc.alice;
     const context = async () => (await http.expect(200, 'GET', `/api/agents/${agent.id}/session/context`)).body;
-    expect(await context()).to.include({ model: 'openai/gpt-4o', pressure: 'low' });
-    // What is sent beside a conversation is known once something was sent.
+    const first = await context();
+    expect(first).to.include({ model: 'openai/gpt-4o', pressure: 'low' });
     await svc.alice.say('hi');
     await http.expect(200, 'POST', `/api/agents/${agent.id}/sessions`, {});
     const empty = await context();
+    expect(first.parts, 'before the first message, what the next one is sent').to.deep.equal(empty.parts);
     await svc.alice.say('x'.repeat(80_000));
     const fuller = await context();
     expect(fuller.used_tokens - empty.used_tokens).to.be.within(20_000, 20_100);

@@ -9,13 +9,6 @@ const MAX_NAMED = 10;
 
 const isOf = ({ message }: Checkpoint, callId: string): boolean => message.split('\n').includes(`call: ${callId}`);
 
-/** Files that this call and later ones wrote and that its checkpoint does not hold: a restore leaves them. */
-const createdLater = (items: readonly Checkpoint[], of: Checkpoint, held: ReadonlySet<string>): readonly string[] => {
-  const since = items.slice(0, items.indexOf(of) + 1); // newest first
-  const paths = since.flatMap(({ path, tool }) => (tool === 'restore' || path === '' ? [] : path.split(', ')));
-  return [...new Set(paths)].filter((path) => !held.has(path));
-};
-
 const named = (paths: readonly string[]): string => [...paths.slice(0, MAX_NAMED), ...(paths.length > MAX_NAMED ? ['…'] : [])].join(', ');
 
 export const UndoCall = ({ callId, agentId }: { callId: string; agentId: string }) => {
@@ -23,9 +16,8 @@ export const UndoCall = ({ callId, agentId }: { callId: string; agentId: string 
   const of = data?.items.find((one) => isOf(one, callId));
   if (!data || !of || !may('checkpoints.write')) return null;
   const undo = async (): Promise<void> => {
-    const { files } = await daemon.call('previewCheckpoint', { commit: of.commit, agent_id: agentId });
+    const { files, created_later: stays } = await daemon.call('previewCheckpoint', { commit: of.commit, agent_id: agentId });
     const changed = files.filter(({ state }) => state !== 'same').map(({ path }) => path);
-    const stays = createdLater(data.items, of, new Set(files.map(({ path }) => path)));
     const text = [changed.length === 0 ? t('nothing') : t('text', { files: named(changed) }), ...(stays.length === 0 ? [] : [t('stays', { files: named(stays) })])].join(' ');
     if (!(await confirmed({ title: t('title'), text, action: t('undo') }))) return;
     const { files_restored: count, skipped } = await daemon.call('restoreCheckpoint', { body: { working_dir: data.working_dir, commit: of.commit } });

@@ -36,6 +36,7 @@ export interface PlatformTrash extends Omit<Trash, 'holds'> {
 
 const BATCH = 50;
 const PURPOSE = 'the bin';
+const MAX_RACES = 20;
 const SETTLED_AT_ONCE = 100;
 
 interface HeaderRow {
@@ -132,12 +133,12 @@ const columnsOf = ({ table }: Source): string =>
         .map(([name]) => quoted(name))
         .join();
 
-/** T1: in commits of a few rows, so that other writers come between. */
+/** T1: in commits of a few rows, so that other writers come between. Where one of them, or the move of a session of the agent, took a row first, the rest is read again. */
 const moveRows = async (deps: TrashDeps, source: Source, condition: Condition, place: Place): Promise<void> => {
   const { db: own, table, area } = source;
   const key = table.primaryKey.map(quoted).join(', ');
   const sql = `SELECT ${columnsOf(source)} FROM ${own.table(table.name)} WHERE ${condition.sql} ORDER BY ${key} LIMIT ${BATCH}`;
-  for (;;) {
+  for (let races = 0; ; ) {
     const rows = await own.system(PURPOSE).read<Row>(sql, condition.args);
     if (rows.length === 0) return;
     const bodies = rows.map((row, index) => ({
@@ -149,11 +150,18 @@ const moveRows = async (deps: TrashDeps, source: Source, condition: Condition, p
       owner_id: table.owner === undefined ? null : textOrNull(row[table.owner]),
       body: JSON.stringify(row),
     }));
-    await deps.db.commit([
-      guard(deps, place.kind, place.id, 'moving'),
-      deps.db.insert('trash_rows', bodies),
-      ...rows.map((row) => own.remove(table.name, keyOf(table.primaryKey, row), { expect: 1 })),
-    ]);
+    try {
+      await deps.db.commit([
+        guard(deps, place.kind, place.id, 'moving'),
+        deps.db.insert('trash_rows', bodies),
+        ...rows.map((row) => own.remove(table.name, keyOf(table.primaryKey, row), { expect: 1 })),
+      ]);
+    } catch (error) {
+      races += 1;
+      if (races > MAX_RACES || !isSvcError(error) || error.code !== 'storage_conflict') throw error;
+      continue;
+    }
+    races = 0;
     place.n += rows.length;
   }
 };
