@@ -123,24 +123,25 @@ const asked = async <T>(run: () => Promise<T>, failed: (why: string) => Error): 
   }
 };
 
-const STATES: Readonly<Record<string, TaskStatus>> = {
-  submitted: 'submitted',
-  working: 'working',
-  inputrequired: 'input_required',
-  authrequired: 'input_required',
-  completed: 'completed',
-  canceled: 'cancelled',
-  cancelled: 'cancelled',
-  failed: 'failed',
-  rejected: 'failed',
-};
+const STATES: ReadonlyMap<string, TaskStatus> = new Map<string, TaskStatus>(
+  Object.entries({
+    submitted: 'submitted',
+    working: 'working',
+    inputrequired: 'input_required',
+    authrequired: 'input_required',
+    completed: 'completed',
+    canceled: 'cancelled',
+    cancelled: 'cancelled',
+    failed: 'failed',
+    rejected: 'failed',
+  }),
+);
 export const statusOf = (given: unknown): TaskStatus | undefined => {
   const state = text(given, MAX_NAME)
     .toLowerCase()
     .replace(/^task_state_/, '')
     .replaceAll(/[-_]/g, '');
-  // Words that every object knows, such as "constructor", are no state.
-  return Object.hasOwn(STATES, state) ? STATES[state] : undefined;
+  return STATES.get(state);
 };
 
 const textIn = (message: unknown): string =>

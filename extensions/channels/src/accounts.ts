@@ -33,7 +33,7 @@ const MAX_TEXT = 4_000;
 const MAX_SECRET = 16_000;
 /** Nobody listens there: messages come to the daemon's own port. */
 const WITHOUT_EFFECT: ReadonlySet<string> = new Set(['listen_port', 'webhook_port']);
-const SHORT_NAMES: Readonly<Record<string, string>> = { agent_name: 'default_agent', agent: 'default_agent' };
+const SHORT_NAMES: ReadonlyMap<string, string> = new Map<string, string>(Object.entries({ agent_name: 'default_agent', agent: 'default_agent' }));
 
 export const withoutEffect = ({ fields }: Pick<Account, 'fields'>): string[] => Object.keys(fields).filter((key) => WITHOUT_EFFECT.has(key));
 
@@ -134,7 +134,7 @@ export const readFields = (name: string, specs: readonly FieldSpec[], given: Rea
   if (nested !== undefined && (typeof nested !== 'object' || nested === null || Array.isArray(nested))) throw channelErrors.bad_fields(name, '"fields" is not an object');
   const read: ReadFields = { fields: {}, secrets: {} };
   for (const [written, value] of Object.entries({ ...(nested as object | undefined), ...flat })) {
-    const key = written === 'token' ? (specs.find(({ type }) => type === 'secret')?.key ?? 'token') : (SHORT_NAMES[written] ?? written);
+    const key = written === 'token' ? (specs.find(({ type }) => type === 'secret')?.key ?? 'token') : (SHORT_NAMES.get(written) ?? written);
     const spec = specs.find((one) => one.key === key);
     const names = specs.map((one) => one.key);
     if (!spec) throw channelErrors.bad_fields(name, `it has no field ${written.slice(0, 100)}; ${didYouMean(key, names) || `there are ${names.join(', ')}`}`);

@@ -1,5 +1,7 @@
+import { isSvcError } from '@svc/api';
 import { expect } from 'chai';
 import { STEPS_ZH } from '../panels/channels/steps-zh.js';
+import { readFields } from '../src/accounts.js';
 import { ADAPTERS } from '../src/adapters/adapters.js';
 
 describe('channels: steps of the setup', () => {
@@ -14,5 +16,17 @@ describe('channels: steps of the setup', () => {
       }
     }
     expect(Object.keys(STEPS_ZH).length).to.equal(ADAPTERS.size);
+  });
+});
+
+describe('channels: fields', () => {
+  it('that every object knows are refused like others that a channel has not', () => {
+    for (const key of ['constructor', 'toString', '__proto__', 'nonsense'])
+      try {
+        readFields('ntfy', [], JSON.parse(`{"fields":{"${key}":"x"}}`));
+        expect.fail(key);
+      } catch (error) {
+        expect(isSvcError(error) && error.code, key).to.equal('channels_bad_fields');
+      }
   });
 });

@@ -33,5 +33,5 @@ const TRANSCRIBERS = ['groq', 'openai', 'gemini', 'elevenlabs', 'fireworks', 'to
 
 export const orderOf = (kind: Kind): readonly string[] => (kind === 'transcription' ? TRANSCRIBERS : Object.keys(OFFERS).filter((name) => OFFERS[name]?.[kind] !== undefined));
 
-const ALIASES: Readonly<Record<string, string>> = { google: 'gemini' };
-export const providerName = (name: string): string => ALIASES[name.toLowerCase()] ?? name;
+const ALIASES: ReadonlyMap<string, string> = new Map<string, string>(Object.entries({ google: 'gemini' }));
+export const providerName = (name: string): string => ALIASES.get(name.toLowerCase()) ?? name;

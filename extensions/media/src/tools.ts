@@ -93,17 +93,19 @@ const videoTools = ({ tasks }: ToolDeps): AnyTool[] => [
   }),
 ];
 
-const TYPES: Readonly<Record<string, string>> = {
-  mp3: 'audio/mpeg',
-  wav: 'audio/wav',
-  ogg: 'audio/ogg',
-  oga: 'audio/ogg',
-  opus: 'audio/ogg',
-  m4a: 'audio/mp4',
-  flac: 'audio/flac',
-  webm: 'audio/webm',
-  weba: 'audio/webm',
-};
+const TYPES: ReadonlyMap<string, string> = new Map<string, string>(
+  Object.entries({
+    mp3: 'audio/mpeg',
+    wav: 'audio/wav',
+    ogg: 'audio/ogg',
+    oga: 'audio/ogg',
+    opus: 'audio/ogg',
+    m4a: 'audio/mp4',
+    flac: 'audio/flac',
+    webm: 'audio/webm',
+    weba: 'audio/webm',
+  }),
+);
 
 const Path = Type.String({ minLength: 1, maxLength: 4_096, description: 'Of the recording, from your workspace' });
 const Spoken = { language: Type.Optional(Type.String({ maxLength: 20 })), prompt: Type.Optional(Type.String({ maxLength: 1_000, description: 'Words to expect' })), provider, model };
@@ -112,7 +114,7 @@ const transcribing = (deps: ToolDeps): AnyTool[] => {
   const transcribed = async (path: string, asked: { language?: string; prompt?: string; provider?: string; model?: string }, call: ToolCall): Promise<ToolOutput> => {
     const dir = deps.workspaces.dir(call.agentId);
     const inside = workspacePath(dir, path);
-    const type = TYPES[/\.([A-Za-z0-9]+)$/.exec(inside)?.[1]?.toLowerCase() ?? ''];
+    const type = TYPES.get(/\.([A-Za-z0-9]+)$/.exec(inside)?.[1]?.toLowerCase() ?? '');
     if (type === undefined) throw mediaErrors.not_audio(inside);
     const data = await dir.read(inside, { maxBytes: MAX_RECORDING_BYTES });
     const said = await deps.studio.transcribe(whoOf(call), { ...asked, data, type });

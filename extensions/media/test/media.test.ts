@@ -256,7 +256,7 @@ describe('media', function () {
   });
 
   it('M1 a named provider is used or the request fails', async () => {
-    expect(await refused(400, 'image', { prompt: 'x', provider: 'nobody' })).to.equal('media_unknown_provider');
+    for (const provider of ['nobody', 'constructor']) expect(await refused(400, 'image', { prompt: 'x', provider }), provider).to.equal('media_unknown_provider');
     expect(await refused(400, 'image', { prompt: 'x', provider: 'elevenlabs' })).to.equal('media_not_supported');
     expect(await refused(400, 'video', { prompt: 'x', provider: 'openai' })).to.equal('media_not_supported');
     const { body } = await alice.expect(400, 'POST', '/api/media/image', { prompt: 'x', provider: 'together', model: 'flux' });

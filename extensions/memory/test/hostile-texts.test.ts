@@ -1,6 +1,6 @@
 /** Messages that are looked through for facts. */
 import { expect } from 'chai';
-import { factOf } from '../src/entries/facts.js';
+import { factOf, tripleOf } from '../src/entries/facts.js';
 import { factsIn } from '../src/extraction/rules.js';
 
 describe('texts that are looked through for facts', () => {
@@ -15,5 +15,9 @@ describe('texts that are looked through for facts', () => {
 
   it('say nothing by what they quote', () => {
     expect(found('\n\n  > I live in Oslo.\n>> My name is Bob.\nI live in Porto.')).to.deep.equal(['I live in Porto.']);
+  });
+
+  it('may name what every object knows', () => {
+    expect(tripleOf('My constructor is Acme.')).to.deep.include({ relation: 'constructor', object: 'Acme', objectType: 'thing' });
   });
 });

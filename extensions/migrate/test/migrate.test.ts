@@ -215,7 +215,7 @@ describe('migrate', function () {
       expect(await code({ source: home('way-out') })).to.equal('migrate_outside_roots');
       expect(await code({ source: `${folder}/../${outside.split('/').at(-1)}` })).to.equal('migrate_outside_roots');
       expect(await code({ source: 'langchain' })).to.equal('migrate_unknown_source');
-      expect(await code({ source: 'autogpt' })).to.equal('migrate_unknown_source');
+      for (const source of ['autogpt', 'constructor']) expect(await code({ source }), source).to.equal('migrate_unknown_source');
       expect(await code({ source: 'hermes' })).to.equal('migrate_no_home');
       expect(await code({ source: 'openclaw', source_dir: home('fang') })).to.equal('migrate_nothing_there');
       expect(await code({ source: home('nowhere') })).to.equal('migrate_unreadable');

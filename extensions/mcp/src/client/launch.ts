@@ -71,12 +71,14 @@ const overHttp = async (
 
 type Stdio = Extract<ServerSpec['transport'], { type: 'stdio' }>;
 
-const HINTS: Readonly<Record<string, string>> = {
-  npx: 'It comes with Node.js: install Node.js, and start svc from a shell that finds npx.',
-  uvx: 'It comes with uv: https://docs.astral.sh/uv/getting-started/installation',
-  docker: 'Install Docker, or choose another way to start this server.',
-  python: 'Install Python, or give the path of the program.',
-};
+const HINTS: ReadonlyMap<string, string> = new Map<string, string>(
+  Object.entries({
+    npx: 'It comes with Node.js: install Node.js, and start svc from a shell that finds npx.',
+    uvx: 'It comes with uv: https://docs.astral.sh/uv/getting-started/installation',
+    docker: 'Install Docker, or choose another way to start this server.',
+    python: 'Install Python, or give the path of the program.',
+  }),
+);
 
 const spawned = async ({ ctx, given }: LaunchDeps, spec: ServerSpec, transport: Stdio): Promise<ChildHandle> => {
   const own = given(spec.name)?.env ?? {};
@@ -95,7 +97,7 @@ const spawned = async ({ ctx, given }: LaunchDeps, spec: ServerSpec, transport: 
     });
   } catch (error) {
     if (!isSvcError(error) || error.code !== 'exec_not_found') throw error;
-    const hint = HINTS[transport.command];
+    const hint = HINTS.get(transport.command);
     throw mcpErrors.connect_failed(spec.name, `there is no program "${transport.command}" on the PATH of svc.${hint === undefined ? ' Install it, or give its full path.' : ` ${hint}`}`);
   }
 };

@@ -61,7 +61,7 @@ export const factOf = (content: string): Fact | undefined => {
 const MAX_OBJECT = 80;
 const NAMING = /^(?:called|named|叫)\s*/u;
 /** What an entity of a relation is; others are things. */
-const TYPES: Readonly<Record<string, string>> = { residence: 'place', employer: 'company', birth: 'time', age: 'number', name: 'name' };
+const TYPES: ReadonlyMap<string, string> = new Map<string, string>(Object.entries({ residence: 'place', employer: 'company', birth: 'time', age: 'number', name: 'name' }));
 
 export interface FactTriple {
   readonly subject: string;
@@ -78,7 +78,7 @@ export const tripleOf = (content: string): FactTriple | undefined => {
   const [subject = '', relation = ''] = fact.key.split('|');
   const object = fact.value.replace(NAMING, '').trim();
   if (object === '' || object.length > MAX_OBJECT) return undefined;
-  return { subject: asWritten(content, subject), subjectType: 'person', relation, object: asWritten(content, object), objectType: TYPES[relation] ?? 'thing' };
+  return { subject: asWritten(content, subject), subjectType: 'person', relation, object: asWritten(content, object), objectType: TYPES.get(relation) ?? 'thing' };
 };
 
 /** Facts are folded; a name keeps its capitals where the text has it letter by letter. */

@@ -73,19 +73,21 @@ export const envLines = (text: string): Array<[name: string, value: string]> =>
     return value === '' ? [] : [[name, value] as [string, string]];
   });
 
-const PROVIDERS: Readonly<Record<string, string>> = {
-  ANTHROPIC_API_KEY: 'anthropic',
-  OPENAI_API_KEY: 'openai',
-  GEMINI_API_KEY: 'gemini',
-  GOOGLE_API_KEY: 'gemini',
-  GROQ_API_KEY: 'groq',
-  OPENROUTER_API_KEY: 'openrouter',
-  DEEPSEEK_API_KEY: 'deepseek',
-  MISTRAL_API_KEY: 'mistral',
-  XAI_API_KEY: 'xai',
-  TOGETHER_API_KEY: 'together',
-};
-export const providerOfVariable = (name: string): string | null => PROVIDERS[name] ?? null;
+const PROVIDERS: ReadonlyMap<string, string> = new Map<string, string>(
+  Object.entries({
+    ANTHROPIC_API_KEY: 'anthropic',
+    OPENAI_API_KEY: 'openai',
+    GEMINI_API_KEY: 'gemini',
+    GOOGLE_API_KEY: 'gemini',
+    GROQ_API_KEY: 'groq',
+    OPENROUTER_API_KEY: 'openrouter',
+    DEEPSEEK_API_KEY: 'deepseek',
+    MISTRAL_API_KEY: 'mistral',
+    XAI_API_KEY: 'xai',
+    TOGETHER_API_KEY: 'together',
+  }),
+);
+export const providerOfVariable = (name: string): string | null => PROVIDERS.get(name) ?? null;
 
 /** MEMORY.md and its like: each paragraph or item of a list is one memory. */
 export const memoriesIn = (text: string, file: string): SourceMemory[] => {

@@ -11,16 +11,18 @@ import { openOpenClaw } from './openclaw.js';
 
 /** `file`: one agent file, where not the whole folder is meant. */
 const OPENERS: Readonly<Record<SourceType, (dir: ForeignDir, file?: string) => Promise<Source>>> = { openclaw: openOpenClaw, librefang: openLibreFang, letta: openLetta, hermes: openHermes };
-const NAMES: Readonly<Record<string, SourceType>> = {
-  openclaw: 'openclaw',
-  clawdbot: 'openclaw',
-  moltbot: 'openclaw',
-  librefang: 'librefang',
-  openfang: 'librefang',
-  opensvc: 'librefang',
-  letta: 'letta',
-  hermes: 'hermes',
-};
+const NAMES: ReadonlyMap<string, SourceType> = new Map<string, SourceType>(
+  Object.entries({
+    openclaw: 'openclaw',
+    clawdbot: 'openclaw',
+    moltbot: 'openclaw',
+    librefang: 'librefang',
+    openfang: 'librefang',
+    opensvc: 'librefang',
+    letta: 'letta',
+    hermes: 'hermes',
+  }),
+);
 const HOMES: ReadonlyArray<readonly [SourceType, readonly string[]]> = [
   ['openclaw', ['.openclaw', '.clawdbot', '.moltbot']],
   ['librefang', ['.librefang', '.openfang', '.opensvc']],
@@ -74,7 +76,7 @@ export const createFinder = (deps: FinderDeps): SourceFinder => {
     homes,
     find: async (source, path) => {
       const isPath = source.startsWith('/') || source.startsWith('~');
-      const wanted = isPath ? undefined : NAMES[source.toLowerCase()];
+      const wanted = isPath ? undefined : NAMES.get(source.toLowerCase());
       if (!isPath && wanted === undefined) throw migrateErrors.unknown_source(source);
       const place = path === undefined || path === '' ? (isPath ? source : (await homes()).find(({ type }) => type === wanted)?.path) : path;
       if (place === undefined) throw migrateErrors.no_home(source);

@@ -30,7 +30,7 @@ import { type OpenClawSession, sessionsOf } from './openclaw-events.js';
 const KNOWN_SCHEMA = 30;
 const PAGE_EVENTS = 1_000;
 const LOG = /^([0-9A-Za-z][0-9A-Za-z._-]*?)\.jsonl(?:\.(deleted|reset)\..+)?$/;
-const PROVIDERS: Readonly<Record<string, string>> = { google: 'gemini', 'google-vertex': 'gemini', 'openai-codex': 'openai', 'claude-cli': 'anthropic' };
+const PROVIDERS: ReadonlyMap<string, string> = new Map<string, string>(Object.entries({ google: 'gemini', 'google-vertex': 'gemini', 'openai-codex': 'openai', 'claude-cli': 'anthropic' }));
 
 interface AgentPlace {
   readonly id: string;
@@ -148,7 +148,7 @@ const agentOf = async (dir: ForeignDir, config: Table, { id, settings }: AgentPl
     name: textOf(settings.name) ?? textOf(tableOf(settings.identity).name) ?? id,
     description: textOf(settings.description) ?? '',
     format: 'OpenClaw agent',
-    provider: provider === null ? null : (PROVIDERS[provider] ?? provider),
+    provider: provider === null ? null : (PROVIDERS.get(provider) ?? provider),
     model,
     manifest: { capabilities: capabilitiesOf(allowed, denied) },
     tools: allowed,
@@ -406,7 +406,7 @@ const secretsOf = async (dir: ForeignDir, config: Table, places: readonly AgentP
   const found = new Map<string, SourceSecret>();
   const add = (name: string, provider: string | null, value: unknown): void => {
     if (typeof value === 'string' && value !== '' && !/^\$\{.*\}$/.test(value) && !found.has(name))
-      found.set(name, { name, provider: provider === null ? null : (PROVIDERS[provider] ?? provider), value });
+      found.set(name, { name, provider: provider === null ? null : (PROVIDERS.get(provider) ?? provider), value });
   };
   for (const { id } of places)
     for (const [name, profile] of Object.entries(tableOf(tableOf(await jsonAt(dir, `agents/${id}/agent/auth-profiles.json`).catch(() => undefined)).profiles)))

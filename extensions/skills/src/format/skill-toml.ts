@@ -8,10 +8,12 @@ import { nameOf, SkillFault } from './skill-file.js';
 export const RUNTIMES = ['PromptOnly', 'Python', 'Node', 'Wasm', 'Shell'] as const;
 export type Runtime = (typeof RUNTIMES)[number];
 
-const RUNTIME_WORDS: Readonly<Record<string, Runtime>> = {
-  ...{ promptonly: 'PromptOnly', prompt_only: 'PromptOnly', 'prompt-only': 'PromptOnly', builtin: 'PromptOnly' },
-  ...{ python: 'Python', node: 'Node', 'node.js': 'Node', nodejs: 'Node', wasm: 'Wasm', shell: 'Shell', bash: 'Shell' },
-};
+const RUNTIME_WORDS: ReadonlyMap<string, Runtime> = new Map<string, Runtime>(
+  Object.entries({
+    ...{ promptonly: 'PromptOnly', prompt_only: 'PromptOnly', 'prompt-only': 'PromptOnly', builtin: 'PromptOnly' },
+    ...{ python: 'Python', node: 'Node', 'node.js': 'Node', nodejs: 'Node', wasm: 'Wasm', shell: 'Shell', bash: 'Shell' },
+  }),
+);
 const DEFAULT_SECS = 120;
 const MAX_SECS = 600;
 const WASM_SECS = 30;
@@ -84,7 +86,7 @@ const parsed = (text: string): Readonly<Record<string, unknown>> => {
 const programOf = (whole: Readonly<Record<string, unknown>>): SkillProgram => {
   const table = isTable(whole.runtime) ? whole.runtime : {};
   const word = textOf(table.type) || 'promptonly';
-  const runtime = RUNTIME_WORDS[word.toLowerCase()];
+  const runtime = RUNTIME_WORDS.get(word.toLowerCase());
   if (runtime === undefined) throw new SkillFault(1, `[runtime] type = "${word}" is none of python, node, shell, wasm and promptonly`);
   const entry = textOf(table.entry);
   if (runtime !== 'PromptOnly' && entry === '') throw new SkillFault(1, '[runtime] entry is missing');

@@ -98,7 +98,7 @@ const filesOf = ({ attachments }: Email): string[] => {
   return names.length === 0 ? [] : [`[Attached, not read: ${names.slice(0, 20).join(', ')}${names.length > 20 ? ` and ${names.length - 20} more` : ''}]`];
 };
 
-const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' };
+const ENTITIES: ReadonlyMap<string, string> = new Map<string, string>(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'", nbsp: ' ' }));
 
 /** What nobody reads, with its content. One that does not end stays, and so does all after it: an expression would look for the end of each again. */
 const withoutUnread = (html: string): string => {
@@ -131,7 +131,7 @@ const withoutTags = (html: string): string => withTags(withTags(html, /<br\b[^>]
 export const textOfHtml = (html: string): string =>
   withoutTags(aboveQuotes(withoutUnread(html.slice(0, 500_000))).replaceAll(/\s+/g, ' '))
     .replaceAll(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w{1,10}));/gi, (whole, decimal?: string, hex?: string, name?: string) => {
-      if (name !== undefined) return Object.hasOwn(ENTITIES, name.toLowerCase()) ? (ENTITIES[name.toLowerCase()] ?? whole) : whole;
+      if (name !== undefined) return ENTITIES.get(name.toLowerCase()) ?? whole;
       const code = decimal === undefined ? Number.parseInt(hex ?? '', 16) : Number(decimal);
       return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : '';
     })
