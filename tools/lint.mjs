@@ -2,7 +2,7 @@
 /**
  * Everything about the source that a program can validate in seconds.
  *
- *   npm run lint             format, lint, boundaries, adapters, cycles, shape, error codes, route tables, tables in SQL, calls of the daemon, tokens of styles, words, types, the page of the API
+ *   npm run lint             format, lint, boundaries, adapters, cycles, shape, error codes, route tables, tables in SQL, calls of the daemon, tokens of styles, words, numbers of decisions, types, the page of the API
  *   npm run lint -- --fix    formats and applies the safe fixes first
  *
  * One finding per line: `file:line rule message`.
@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { build } from './build/index.mjs';
 import { checkBoundaries } from './checks/boundaries.mjs';
 import { checkDaemonCalls } from './checks/daemon-calls.mjs';
+import { checkDecisions } from './checks/decisions.mjs';
 import { checkEffects } from './checks/effects.mjs';
 import { checkErrorCodes } from './checks/error-codes.mjs';
 import { runApiPage, runBiome, runTypes } from './checks/outside-tools.mjs';
@@ -38,6 +39,7 @@ const OWN_CHECKS = [
   checkMadeActors,
   checkStyles,
   checkWords,
+  checkDecisions,
 ];
 
 const byPlace = (a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line || (a.rule < b.rule ? -1 : 1));

@@ -48,8 +48,8 @@ Database.prototype.exec = function (this: sqlite3.Database, script, then) {
 
 process.on('SIGUSR2', () => {
   const file = process.env.SVC_COUNTS ?? '';
-  // Modules that speak to a server.
-  counts.drivers = Object.keys(required.cache).filter((loaded) => /node_modules\/(?:pg|nats|@nats-io)\//.test(loaded)).length;
+  // Modules that speak to a server, and those of rare uses.
+  counts.drivers = Object.keys(required.cache).filter((loaded) => /node_modules\/(?:pg|nats|@nats-io|re2js|diff|tar-stream|yauzl|json5|@msgpack)\//.test(loaded)).length;
   writeFileSync(`${file}.new`, stringify(counts));
   for (const name of Object.keys(counts) as Array<keyof Counts>) counts[name] = 0; // the keys of that very object
   renameSync(`${file}.new`, file);

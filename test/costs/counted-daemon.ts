@@ -13,6 +13,7 @@ const WARM_UP = 12;
 const TIMES = 16;
 
 export interface CountedDaemon {
+  readonly pid: number | undefined;
   send(method: string, path: string, body?: object): Promise<Record<string, unknown>>;
   /** What most of many such requests cost. */
   costsOf<K extends keyof Counts>(request: () => Promise<unknown>, names: readonly K[]): Promise<Record<K, number | undefined>>;
@@ -27,8 +28,8 @@ const firstLine = (child: ChildProcess): Promise<string> => new Promise((resolve
 const ended = (child: ChildProcess): Promise<unknown> => new Promise((resolve) => child.once('exit', resolve));
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-/** With an `apiKey` every request has to bring it, and does. */
-export const startCounted = async (apiKey = ''): Promise<CountedDaemon> => {
+/** With an `apiKey` every request has to bring it, and does. One that is not counted from inside holds no more than any other. */
+export const startCounted = async (apiKey = '', { isCounted = true } = {}): Promise<CountedDaemon> => {
   const home = mkdtempSync(join(tmpdir(), 'svc-costs-'));
   const provider = spawn(process.execPath, [join(ROOT, 'fixtures/providers/instant.mjs')], { stdio: ['ignore', 'pipe', 'inherit'] });
   writeFileSync(
@@ -39,7 +40,7 @@ export const startCounted = async (apiKey = ''): Promise<CountedDaemon> => {
   const url = `http://127.0.0.1:${port}`;
   const counter = pathToFileURL(join(ROOT, 'dist/test/test/costs/count-calls.program.js')).href;
   const file = join(home, 'counts');
-  const daemon = spawn(process.execPath, ['--import', counter, join(ROOT, 'dist/daemon/main.js')], {
+  const daemon = spawn(process.execPath, [...(isCounted ? ['--import', counter] : []), join(ROOT, 'dist/daemon/main.js')], {
     env: { PATH: process.env.PATH, HOME: home, SVC_HOME: home, SVC_PORT: String(port), SVC_API_KEY: apiKey, OPENAI_API_KEY: 'sk-costs', SVC_COUNTS: file },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
@@ -57,6 +58,7 @@ export const startCounted = async (apiKey = ''): Promise<CountedDaemon> => {
     return JSON.parse(readFileSync(file, 'utf8')) as Counts;
   };
   return {
+    pid: daemon.pid,
     send: async (method, path, body) => {
       const headers = { 'content-type': 'application/json', ...(apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` }) };
       const answer = await fetch(url + path, { method, headers, ...(body ? { body: JSON.stringify(body) } : {}) });

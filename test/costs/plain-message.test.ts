@@ -19,7 +19,7 @@ const COSTS = {
   serialised: 16,
   /** Four of them are that skills and plugins are asked what they add. */
   promises: 316,
-  /** On a file, nothing that speaks to a server has been loaded. */
+  /** On a file, nothing that speaks to a server has been loaded, and no package that few messages need. */
   drivers: 0,
 } satisfies Partial<Counts>;
 

@@ -57,6 +57,11 @@ describeDaemonOnEngines('a database of an earlier build', function (engine) {
         expect(messages.map(({ content }: { content: string }) => content)).to.deep.equal([heron, `re: ${heron}`, SAID, `re: ${SAID}`]);
         await svc.http.expect(200, 'POST', `/api/agents/${id}/message`, { message: 'and now?' });
       }
+      const [ann] = agents.filter(({ name }: { name: string }) => name === 'ann');
+      expect((await svc.http.expect(200, 'GET', '/api/goals')).body.goals.map(({ title }: { title: string }) => title)).to.deep.equal(['Count the herons']);
+      expect((await svc.http.expect(200, 'GET', '/api/schedules')).body.schedules.map(({ name }: { name: string }) => name)).to.deep.equal(['dawn']);
+      expect((await svc.http.expect(200, 'GET', '/api/triggers')).body.triggers).to.have.length(1);
+      expect((await svc.http.expect(200, 'GET', `/api/memory/agents/${ann.id}/kv/heron`)).body.value).to.equal('grey');
       // The index of words is filled in the background where the build had none.
       await until(async () => (await svc.http.expect(200, 'GET', '/api/sessions/search?q=heron')).body.items.length >= 2);
     });

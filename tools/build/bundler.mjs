@@ -7,8 +7,10 @@ import * as esbuild from 'esbuild';
 import { writeAssets } from './assets.mjs';
 import { bundlePage, bundlePanels } from './browser.mjs';
 import { directImports } from './direct-imports.mjs';
+import { lazyPackages } from './lazy-packages.mjs';
 import { fromRoot, inRoot, ROOT } from './paths.mjs';
 import { buildModules, outputOf } from './test-modules.mjs';
+import { unusedContracts } from './unused-contracts.mjs';
 
 /** Files of an earlier build may still be read by a process that runs from them; after this long nobody does. */
 const KEEP_OLD_MS = 10 * 60_000;
@@ -162,10 +164,13 @@ const apartOptions = (target, name) => ({
 const extensionOptions = (target, manifest) => ({
   ...COMMON,
   ...REQUIRES,
+  ...SMALLER,
+  charset: 'ascii',
   entryPoints: [target.entry],
   outdir: target.outdir,
   format: 'cjs',
   external: ['@svc/api', ...(manifest.hostDependencies ?? [])],
+  plugins: [unusedContracts(target.dir), lazyPackages(target.dir, manifest.hostDependencies ?? [])],
 });
 
 /** A worker file is its function, whichever way the pool imports it. */
@@ -238,7 +243,7 @@ export const bundleExtension = async (target, manifest) => {
 /** An extension with other code in it, for measurements of what a part costs. */
 export const bundleVariant = async (target, manifest, outdir, plugin) => {
   const options = extensionOptions({ ...target, outdir }, manifest);
-  await esbuild.build({ ...options, plugins: [plugin] });
+  await esbuild.build({ ...options, plugins: [plugin, ...options.plugins] });
 };
 
 /** The one instance of @svc/api that recorded extensions see, as CommonJS. */

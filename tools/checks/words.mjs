@@ -123,7 +123,7 @@ const inProse = (file, text, words = IN_PROSE) =>
 const isQuoted = (text, at, length) => /[`/\w.-]/.test(text[at - 1] ?? ' ') || /[`/\w-]|\.\w/.test(text.slice(at + length, at + length + 2).replace(/^([^.]).*/, '$1'));
 
 const PAPERS = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md'];
-const papers = () => [
+export const papers = () => [
   ...PAPERS,
   ...['kernel', 'extensions', 'test', 'tools', 'fixtures', 'schemas'].flatMap((room) =>
     readdirSync(inRoot(room), { recursive: true, withFileTypes: true })

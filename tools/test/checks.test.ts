@@ -2,6 +2,7 @@ import { expect } from 'chai';
 import { blankOut } from '../checks/blank-out.mjs';
 import { checkBoundaries } from '../checks/boundaries.mjs';
 import { checkDaemonCalls } from '../checks/daemon-calls.mjs';
+import { citedIn, formOf } from '../checks/decisions.mjs';
 import { checkEffects } from '../checks/effects.mjs';
 import { checkErrorCodes } from '../checks/error-codes.mjs';
 import { checkMadeActors } from '../checks/made-actors.mjs';
@@ -239,5 +240,20 @@ describe('the check for tokens in style sheets', () => {
 
   it('reads the style sheets of the page, the panels and the kit, and finds nothing', () => {
     expect(messages(checkStyles())).to.deep.equal([]);
+  });
+});
+
+describe('the check of decisions', () => {
+  it('refuses a number that no file has, and names its line', () => {
+    const text = '// As decision 0001 says.\n// Decisions are texts. See decisions 0001 and NONE1, and kernel/decisions/NONE2-a.md.\n'.replaceAll('NONE', '999');
+    expect(citedIn('a.ts', text, new Set(['0001'])).map(({ line, message }) => `${line} ${message.split(';')[0]}`)).to.deep.equal([
+      '2 no decision has the number 9991',
+      '2 no decision has the number 9992',
+    ]);
+  });
+
+  it('refuses a decision without a title or a status', () => {
+    expect(formOf('a.md', '# 0001 A title\nStatus: holds.\n')).to.deep.equal([]);
+    expect(formOf('a.md', '# 0001 A title\nText.\n')).to.have.length(1);
   });
 });

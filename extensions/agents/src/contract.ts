@@ -2,6 +2,7 @@
 import { AgentSchedule, AgentTrigger, ORPHANS } from './manifest/autonomy-keys.js';
 import { Actor, Capabilities, Nullable, OneOf, type Plain, SealedWrites, type Service, Type, Uuid, defineEvent, defineGather, defineService, defineVeto, method } from '@svc/api';
 
+export { isBelow } from './below.js';
 export { AgentColumns, AgentHalt, ResolveModel } from './decorating.js';
 export { type Template, Templates, type TemplatesService } from './templates.js';
 export { belongsToGit } from './git-folder.js';

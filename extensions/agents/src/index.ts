@@ -1,8 +1,7 @@
 import { Models } from '@svc/ext-models/contract';
 import { Providers } from '@svc/ext-providers/contract';
 import { type Actor, AuditRecorded, auditFact, type ExtensionContext, KernelReady, MetricsCollect, StoragePurge, defineExtension, cacheRows } from '@svc/api';
-import { init } from '../migrations/0001_init.js';
-import { revision } from '../migrations/0002_revision.js';
+import { agentTables } from '../migrations/0001_tables.js';
 import { bin } from '../migrations/0003_bin.js';
 import { type Agent, AgentChanged, AgentColumns, AgentHalt, AgentKilled, AgentReview, AgentSpawned, AgentSpawning, Agents, ResolveModel, type SpawnRequest, Templates } from './contract.js';
 import { TrashSection } from './config.js';
@@ -37,7 +36,7 @@ export default defineExtension({
   contract,
   config: [TrashSection],
   tables: [AgentRows, SpawnKeys, Marks],
-  migrations: [init, revision, bin],
+  migrations: [agentTables, bin],
   commandWords: [{ word: 'agent', summary: 'the agents', usage: 'agent list|new|show|edit|apply|set|…', order: 30, module: 'agent', synonyms: agentSynonyms }],
   completions: [{ name: 'agents', fields: ['agent', 'agents'], operation: 'listAgents', rows: 'agents', value: 'name', key: 'id' }],
   activate(ctx) {

@@ -1,5 +1,6 @@
 /** What an agent may do with other agents, besides talking to them (agent_send lives in runs). */
 import { type Actor, type AnyTool, type AuditNote, capabilityNameFault, defineTool, Type } from '@svc/api';
+import { isBelow } from './below.js';
 import type { Agent, AgentsService, SpawnRequest } from './contract.js';
 import { agentErrors } from './errors.js';
 import { writtenPolicy } from './manifest/manifest-written.js';
@@ -7,8 +8,6 @@ import type { Removing } from './removing.js';
 import type { Spawned } from './spawning.js';
 
 const MAX_SHOWN = 100;
-/** No agent stands further below another: a chain that is longer is one that somebody damaged. */
-const MAX_DEPTH = 100;
 
 export interface AgentToolDeps {
   readonly agents: AgentsService;
@@ -113,21 +112,13 @@ const killTool = ({ agents, removing, note }: AgentToolDeps): AnyTool =>
     parallel: false,
     run: async ({ agent_id }, call) => {
       const found = await agents.find(call.actor, agent_id);
-      if (!found || !(await isBelow(agents, call.actor, found, call.agentId))) throw agentErrors.agents_kill_denied(agent_id);
+      if (!found || !(await isBelow((id) => agents.find(call.actor, id), found, call.agentId))) throw agentErrors.agents_kill_denied(agent_id);
       await removing.remove(call.actor, found.id);
       const { id, name } = await agents.get(call.actor, call.agentId);
       await note({ type: 'agent_killed', actor: call.actor, agentId: found.id, details: { by_agent: id, run_id: call.runId }, personal: { actor: `agent:${name}` } });
       return JSON.stringify({ status: 'killed', agent_id: found.id, name: found.name });
     },
   });
-
-const isBelow = async (agents: AgentsService, actor: Actor, agent: Agent, above: string): Promise<boolean> => {
-  for (let at: Agent | undefined = agent, depth = 0; at?.parentId && depth < MAX_DEPTH; depth++) {
-    if (at.parentId === above) return true;
-    at = await agents.find(actor, at.parentId);
-  }
-  return false;
-};
 
 const findTool = (deps: AgentToolDeps): AnyTool =>
   defineTool({

@@ -11,8 +11,7 @@ import { createJournal } from '@svc/platform/journal/journal';
 import { journalMigrations, journalOwner } from '@svc/platform/journal/rows/journal-migrations';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import type { TestEngine } from '@svc/testing/postgres/engines';
-import { init } from '../migrations/0001_init.js';
-import { revision } from '../migrations/0002_revision.js';
+import { agentTables } from '../migrations/0001_tables.js';
 import { bin } from '../migrations/0003_bin.js';
 import { type AgentsDeps, createAgentsService } from '../src/service.js';
 import { createRemoving, type RemovingDeps } from '../src/removing.js';
@@ -32,7 +31,7 @@ export const openAgents = async (engine?: Pick<TestEngine, 'fresh'>) => {
   const clock = { now: () => ticks++, iso: () => new Date(ticks++).toISOString(), mono: () => ticks++, sleep: async () => undefined };
   const storage: Storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine?.fresh()), clock, log: silent, onEvents: (events) => said.push(...events) });
   const tables = { id: 'agents', tables: ['agents', 'spawn_keys', 'marks'] };
-  await storage.migrate(tables, [init, revision, bin]);
+  await storage.migrate(tables, [agentTables, bin]);
   const events: Events = {
     event: ({ name }, data) => storage.event('agents', name, data),
     publish: () => undefined,

@@ -1,6 +1,7 @@
 /** What a call would do, in lines for a terminal: made from its arguments, with whatever a terminal would obey taken out. */
 import { type Terminal, printable } from '@svc/cli/area';
 import type { OutputOf } from '@svc/client';
+import { isCut, quoted } from '@svc/ext-approvals/format';
 
 export type Approval = OutputOf<'getApproval'>;
 
@@ -59,9 +60,4 @@ export const previewLines = (request: Pick<Approval, 'preview' | 'payload'>, out
   }
 };
 
-const isCut = (preview: Approval['preview']): boolean => (preview.kind === 'diff' ? preview.files.some(({ truncated }) => truncated) : preview.kind !== 'request' && preview.truncated);
-
 const shownLines = (text: string): string[] => text.split('\n').map(printable);
-
-/** Each word by itself, so that nobody takes two for one. */
-const quoted = (word: string): string => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

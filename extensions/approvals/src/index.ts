@@ -4,8 +4,7 @@ import { RunChanged, RunEnded } from '@svc/ext-runs/contract';
 import { Tools } from '@svc/ext-tools/contract';
 import { Llm } from '@svc/ext-llm/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
-import { approvalTables } from '../migrations/0001_init.js';
-import { review } from '../migrations/0002_review.js';
+import { approvalTables } from '../migrations/0001_tables.js';
 import { commands } from './commands.js';
 import { ApprovalSection, SecondFactor } from './config.js';
 import * as contract from './contract.js';
@@ -29,7 +28,7 @@ const DAY_MS = 86_400_000;
 export default defineExtension({
   contract,
   tables: [contract.RequestRows, contract.GrantRows, contract.TotpRows, contract.AttemptRows, contract.RecoveryRows],
-  migrations: [approvalTables, review],
+  migrations: [approvalTables],
   config: [ApprovalSection, SecondFactor],
   commandWords: [
     {

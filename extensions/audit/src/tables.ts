@@ -66,4 +66,4 @@ export const Checkpoints = defineTable('checkpoints', '1.0.0', {
 export type CheckpointRow = RowOf<typeof Checkpoints>;
 
 export const tables = [Entries, Segments, Details, Checkpoints] as const;
-export const migrations: readonly Migration[] = [createTables('0001_init', tables, { later: ['holder'] }), { name: '0002_holder', up: (m) => m.addColumn('entries', 'holder', { kind: 'text' }) }];
+export const migrations: readonly Migration[] = [createTables('0001_tables', tables, { replaces: ['0001_init', '0002_holder'] })];

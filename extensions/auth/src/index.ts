@@ -19,10 +19,7 @@ import { createLoginLinks } from './logins/login-links.js';
 import { loginRoutes } from './logins/login-routes.js';
 import { createLoginStore, Logins } from './logins/login-store.js';
 import { createLogins } from './logins/logins.js';
-import { loginTables } from '../migrations/0001_logins.js';
-import { revokedKeysTable } from '../migrations/0002_revoked.js';
-import { credentialsTable } from '../migrations/0003_credentials.js';
-import { peopleTable } from '../migrations/0004_people.js';
+import { authTables } from '../migrations/0001_tables.js';
 import { createRevocations, RevokedKeys } from './revocations.js';
 import { serviceOf } from './service.js';
 import { mayDo } from './roles.js';
@@ -34,7 +31,7 @@ const SEEN_MS = 60_000;
 export default defineExtension({
   contract,
   tables: [Logins, RevokedKeys, CredentialRows, PeopleRows],
-  migrations: [loginTables, revokedKeysTable, credentialsTable, peopleTable],
+  migrations: [authTables],
   config: [ApiKeySetting, ApiKeyHashSetting, OwnerKeyHashSetting, UsersSetting, ExternalAuthSection],
   resources: [People],
   commandWords: [

@@ -31,7 +31,14 @@ const Sidecar = Type.Object(
       Type.Integer({ minimum: 0, maximum: 1_000, default: 10, description: 'After so many starts again that failed in a row, svc leaves the program alone for five minutes, then longer each time' }),
     ),
     restart_reset_after_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400, default: 60, description: 'A program that ran this long counts as steady: its failures begin anew' })),
-    ready_timeout_secs: Type.Optional(Type.Integer({ minimum: 1, maximum: 600, default: 30, description: 'How long it may take to say that it is ready' })),
+    ready_timeout_secs: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: 600,
+        default: 30,
+        description: 'How long it may take to say that it is ready. With the capability `heartbeat` it answers each `heartbeat` with `heartbeat_ack`, and is started again when it does not',
+      }),
+    ),
     dm_policy: Type.Optional(OneOf(['respond', 'allowed_only', 'ignore'], { description: 'Who gets an answer in private chats; by default people who are allowed' })),
     group_policy: Type.Optional(OneOf(['all', 'mention_only', 'commands_only', 'ignore'], { description: 'What is answered in groups; by default messages that mention the bot' })),
   },

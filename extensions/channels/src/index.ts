@@ -5,8 +5,7 @@ import { Auth } from '@svc/ext-auth/contract';
 import { NoticesServed } from '@svc/ext-notices/contract';
 import { createRunEnds, RunEnded, Runs, Uploads } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
-import { channelTables } from '../migrations/0001_init.js';
-import { linkColumns } from '../migrations/0002_links.js';
+import { channelTables } from '../migrations/0001_tables.js';
 import { lastChats } from '../migrations/0003_last-chats.js';
 import { createAccounts } from './accounts.js';
 import { ADAPTERS } from './adapters/adapters.js';
@@ -56,7 +55,7 @@ const shownSender = ({ id, channel, sender, name, state, created_at, allowed_at,
 export default defineExtension({
   contract,
   tables: [contract.AccountRows, contract.ConnectionRows, contract.ChatRows, contract.SenderRows, contract.BindingRows, contract.DeliveryRows, contract.LastChatRows],
-  migrations: [channelTables, linkColumns, lastChats],
+  migrations: [channelTables, lastChats],
   capabilities: [contract.ChannelsSend],
   config: [ChannelsSection, SidecarSetting],
   resources: [Senders, Deliveries],

@@ -6,7 +6,7 @@
  *     sidecars as backoff.ts says.
  * C3  "Connected" means that the platform answered lately. Where it was silent for a minute, the state is `deaf`.
  */
-import type { Db, Disposable, Events, ExtensionContext, Write } from '@svc/api';
+import { createTurns, type Db, type Disposable, type Events, type ExtensionContext, type Write } from '@svc/api';
 import type { Account } from './account.js';
 import type { Accounts } from './accounts.js';
 import { type Adapter, ChannelFault, type AdapterTools, type Connection } from './adapters/adapter.js';
@@ -108,16 +108,11 @@ export const createSupervisor = (deps: SupervisorDeps): Supervisor => {
     return begun.map(({ name }) => name);
   };
   // One after another: a channel is not begun twice.
-  let last: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const own = last.catch(() => undefined).then(work);
-    last = own;
-    return own;
-  };
+  const inTurn = createTurns();
   return {
-    sync: () => inTurn(sync),
+    sync: () => inTurn('channels', sync),
     restart: () =>
-      inTurn(async () => {
+      inTurn('channels', async () => {
         for (const one of [...live.values()]) await finish(one);
         return sync();
       }),
@@ -133,7 +128,7 @@ export const createSupervisor = (deps: SupervisorDeps): Supervisor => {
       return { state: 'deaf', ...shown, problem: 'the platform has not answered for over a minute', fix: 'svc goes on trying. Check the network, and `svc channels test`.' };
     },
     stop: () =>
-      inTurn(async () => {
+      inTurn('channels', async () => {
         await Promise.all([...live.values()].map(finish));
         for (const { origins } of reached.values()) for (const origin of origins) void origin.dispose();
         reached.clear();

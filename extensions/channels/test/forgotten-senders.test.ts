@@ -6,8 +6,7 @@ import { virtualClock } from '@svc/platform/clock/clock';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { describeOnEngines } from '@svc/testing';
 import { expect } from 'chai';
-import { channelTables } from '../migrations/0001_init.js';
-import { linkColumns } from '../migrations/0002_links.js';
+import { channelTables } from '../migrations/0001_tables.js';
 import type { Account } from '../src/account.js';
 import { createSenders } from '../src/senders.js';
 
@@ -23,7 +22,7 @@ describeOnEngines('senders of channels', (engine) => {
   before(async () => {
     home = await mkdtemp(join(tmpdir(), 'svc-senders-'));
     storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(OWNED, [channelTables, linkColumns]);
+    await storage.migrate(OWNED, [channelTables]);
   });
   after(async () => {
     await storage.close();

@@ -3,7 +3,7 @@
  *
  * B1  The same text gives the same vector, on every machine: the identity names the bytes of the table.
  * B2  A text that has no known piece gives zeros: it is near nothing.
- * B3  The table is read with the first text, once, and not at the start.
+ * B3  The table is read with the first text, once, and not at the start. Who asks for its identity alone has it in memory no longer than that.
  */
 import { createHash } from 'node:crypto';
 import type { Assets } from '@svc/api';
@@ -23,6 +23,7 @@ const MAX_CHARS = 20_000;
 
 export const createEmbedder = (assets: Pick<Assets, 'read' | 'readText'>): EmbedderService => {
   let table: Promise<Table> | undefined;
+  let id: string | undefined;
   const loaded = (): Promise<Table> => {
     table ??= load(assets).catch((error: unknown) => {
       // The next text tries again.
@@ -32,7 +33,10 @@ export const createEmbedder = (assets: Pick<Assets, 'read' | 'readText'>): Embed
     return table;
   };
   return {
-    model: async () => ({ id: (await loaded()).id, dimensions: DIMENSIONS }),
+    model: async () => {
+      id ??= (await (table ?? load(assets))).id;
+      return { id, dimensions: DIMENSIONS };
+    },
     embed: async (texts) => {
       const known = await loaded();
       return texts.map((text) => vectorOf(known, text));

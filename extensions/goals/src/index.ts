@@ -4,8 +4,7 @@ import { Sessions } from '@svc/ext-sessions/contract';
 import { cacheRows, defineExtension, openCollection, type OpenCollection, StorageMoved, StoragePurge, whenKnown } from '@svc/api';
 import { Goals } from './contract.js';
 import * as contract from './contract.js';
-import { goalTable } from '../migrations/0001_init.js';
-import { goalRunTable } from '../migrations/0002_runs.js';
+import { goalTables } from '../migrations/0001_tables.js';
 import { promptOf } from './prompt.js';
 import { goalActions, listGoalTemplates } from './routes.js';
 import { goalRules } from './rules.js';
@@ -16,7 +15,7 @@ export default defineExtension({
   contract,
   collections: [Goals],
   tables: [contract.GoalRunRows],
-  migrations: [goalTable, goalRunTable],
+  migrations: [goalTables],
   activate(ctx) {
     const agents = ctx.services.require(Agents);
     const goals: OpenCollection<typeof Goals.spec.fields> = openCollection(ctx, Goals, {

@@ -101,7 +101,7 @@ export default defineExtension({
       },
     });
     ctx.routes.add(...hands.routes, ...active.routes);
-    ctx.tools.add(...handTools({ definitions, instances }));
+    ctx.tools.add(...handTools({ agents, definitions, instances }));
     ctx.hooks.tap(DoctorCheck, async () => findingsOf(await definitions.faults()));
     schedules.onChange((service) => {
       if (service) void instances.repair().catch((error: unknown) => log.warn('active hands could not be brought in line with their rows', { cause: error }));

@@ -128,6 +128,25 @@ describe('hands', function () {
     ]);
   });
 
+  it('are taken back by an agent where it activated them, and by no other agent', async () => {
+    const manifest = { name: 'keeper', capabilities: { tools: ['*'], agent_spawn: true, agent_message: ['*'], memory_read: ['*'], memory_write: ['*'], network: ['*'] } };
+    const { agent_id: keeper } = (await alice.expect(201, 'POST', '/api/agents', { manifest })).body;
+    const calls = async (name: string, args: object): Promise<string> => {
+      world.model.script([{ toolCalls: [{ name, args }] as never }, { text: 'ok' }]);
+      const from = world.model.requests.length;
+      await alice.expect(200, 'POST', `/api/agents/${keeper}/message`, { message: 'go' });
+      return JSON.stringify(world.model.requests.slice(from).map(({ body }) => body.messages.at(-1)));
+    };
+    const { instance_id: hers } = await activate('folder-watcher');
+    expect(await calls('hand_deactivate', { instance_id: hers })).to.contain(`There is no active hand ${hers}`);
+    expect((await active()).map(({ id }: { id: string }) => id)).to.deep.equal([hers]);
+    expect(await calls('hand_activate', { hand_id: 'file-digest' })).to.contain('instance_id');
+    const made = (await active()).find(({ hand_id }: { hand_id: string }) => hand_id === 'file-digest').id;
+    expect(await calls('hand_deactivate', { instance_id: made })).to.contain('deactivated');
+    expect((await active()).map(({ id }: { id: string }) => id)).to.deep.equal([hers]);
+    await alice.expect(200, 'DELETE', `/api/agents/${keeper}`);
+  });
+
   it('are shown in the language of the reader', async () => {
     const answer = await alice.expect(200, 'GET', '/api/hands', undefined, { 'accept-language': 'zh-CN,en;q=0.5' });
     expect(answer.body.hands.find(({ id }: { id: string }) => id === 'team').name).to.equal('团队');

@@ -1,7 +1,7 @@
 /** The tables of llm: what each model call used, and what the calls on their way may use. */
 import { defineTable } from '@svc/api';
 
-/** Money that an agent or a session spent stays on the books; only its owner's leaving takes it away. Its index by time is made in 0002_reservations. */
+/** Money that an agent or a session spent stays on the books; only its owner's leaving takes it away. Its index by time is made in 0001_tables. */
 export const UsageRows = defineTable('usage', '1.2.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },

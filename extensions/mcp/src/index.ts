@@ -36,7 +36,7 @@ const running = new WeakMap<object, Servers>();
 export default defineExtension({
   contract,
   tables: [contract.ServerRows, contract.SignInRows, contract.RefreshRows],
-  migrations: [createTables('0001_init', [contract.ServerRows]), createTables('0002_sign_ins', [contract.SignInRows, contract.RefreshRows])],
+  migrations: [createTables('0001_tables', [contract.ServerRows, contract.SignInRows, contract.RefreshRows], { replaces: ['0001_init', '0002_sign_ins'] })],
   config: [McpServersSetting, McpSection],
   commands,
   commandWords,

@@ -6,7 +6,7 @@
  * S3  What the table says counts: what another daemon added, changed or removed is taken over within ten seconds.
  * S4  A removed server leaves no process, no tool and no secret.
  */
-import { type Clock, type ConfigHandle, isSvcError, type Logger, type Secrets } from '@svc/api';
+import { type Clock, type ConfigHandle, createTurns, isSvcError, type Logger, type Secrets, type Turns } from '@svc/api';
 import { createLiveServer, type LiveDeps, type LiveServer } from './client/live-server.js';
 import type { ServerTool } from './client/server-tools.js';
 import { McpServersSetting } from './config.js';
@@ -70,7 +70,7 @@ interface All extends ServersDeps {
   readonly held: Map<string, Held>;
   given: Map<string, GivenValues>;
   configFaults: string[];
-  turn: Promise<unknown>;
+  readonly inTurn: Turns;
   readonly waiting: LiveServer[];
   connecting: number;
   isStarted: boolean;
@@ -80,7 +80,7 @@ interface All extends ServersDeps {
 }
 
 export const createServers = (deps: ServersDeps): Servers => {
-  const all: All = { ...deps, held: new Map(), given: new Map(), configFaults: [], turn: Promise.resolve(), waiting: [], connecting: 0, isStarted: false, isStopped: false, lastSync: 0, lastLook: 0 };
+  const all: All = { ...deps, held: new Map(), given: new Map(), configFaults: [], inTurn: createTurns(), waiting: [], connecting: 0, isStarted: false, isStopped: false, lastSync: 0, lastLook: 0 };
   const find: Servers['find'] = (name) => all.held.get(name)?.server ?? [...all.held.values()].find(({ server }) => server.spec.template_id === name)?.server;
   return {
     list: () => [...all.held.values()].map(({ server }) => server).sort((a, b) => (a.spec.name < b.spec.name ? -1 : 1)),
@@ -88,9 +88,9 @@ export const createServers = (deps: ServersDeps): Servers => {
     isInConfig: (name) => all.held.get(name)?.isInConfig ?? false,
     faults: () => all.configFaults,
     given: (name) => all.given.get(name),
-    add: (entry) => inTurn(all, () => add(all, entry)),
-    replace: (server, entry) => inTurn(all, () => replace(all, server, entry)),
-    remove: (server) => inTurn(all, () => remove(all, server)),
+    add: (entry) => all.inTurn('servers', () => add(all, entry)),
+    replace: (server, entry) => all.inTurn('servers', () => replace(all, server, entry)),
+    remove: (server) => all.inTurn('servers', () => remove(all, server)),
     sync: () => synced(all),
     start: async () => {
       all.isStarted = true;
@@ -103,13 +103,6 @@ export const createServers = (deps: ServersDeps): Servers => {
       await Promise.all([...all.held.values()].map(({ server }) => server.stop()));
     },
   };
-};
-
-/** Changes follow one another. */
-const inTurn = <T>(all: All, work: () => Promise<T>): Promise<T> => {
-  const next = all.turn.then(work, work);
-  all.turn = next.catch(() => undefined);
-  return next;
 };
 
 const hold = (all: All, spec: ServerSpec, tools: readonly ServerTool[], revision: number, isInConfig: boolean): LiveServer => {
@@ -208,7 +201,7 @@ const remove = async (all: All, server: LiveServer): Promise<void> => {
 
 /** Connecting is nobody's turn: it may take minutes. */
 const synced = async (all: All): Promise<readonly LiveServer[]> => {
-  const fresh = await inTurn(all, () => sync(all));
+  const fresh = await all.inTurn('servers', () => sync(all));
   all.waiting.push(...fresh);
   if (all.isStarted) void connectWaiting(all);
   return fresh;

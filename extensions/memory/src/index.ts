@@ -3,8 +3,7 @@ import { Llm } from '@svc/ext-llm/contract';
 import { RunEnded, RunRecall } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { cacheRows, ConfigChanged, defineExtension, DoctorCheck, HealthProbe, MetricsCollect, StorageMoved, StoragePurge } from '@svc/api';
-import { memoryTables } from '../migrations/0001_init.js';
-import { recallTables } from '../migrations/0002_recalls.js';
+import { memoryTables } from '../migrations/0001_tables.js';
 import { commandWords } from './commands.js';
 import { MemorySection, ProactiveSection } from './config.js';
 import * as contract from './contract.js';
@@ -35,7 +34,7 @@ const FIRST_INDEX_MS = 20_000;
 export default defineExtension({
   contract,
   tables: [contract.EntryRows, contract.HistoryRows, contract.TermRows, contract.VectorRows, contract.KvRows, contract.EntityRows, contract.EdgeRows, contract.RecallRows],
-  migrations: [memoryTables, recallTables],
+  migrations: [memoryTables],
   config: [MemorySection, ProactiveSection],
   commandWords,
   activate(ctx) {

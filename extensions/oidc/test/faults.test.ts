@@ -209,8 +209,12 @@ describe('oidc: what is refused', function () {
     const refused = await new TestHttp(kernel.url).expect(429, 'GET', '/api/auth/login', undefined, { 'x-forwarded-for': '198.51.100.1' });
     expect(refused.body.code).to.equal('oidc_too_many_attempts');
     expect((await early.browser.request(early.back)).status, 'one that was begun before').to.equal(200);
-    await clock.advance(660_000);
-    await until(async () => (await db.system('a test').count('attempts', {})) === 0);
+    await clock.advance(600_000);
+    // A look that is late leaves out the next ones.
+    await until(async () => {
+      await clock.advance(60_000);
+      return (await db.system('a test').count('attempts', {})) === 0;
+    });
   });
 
   it('takes a JWT of the provider as a bearer token for the audience of the settings alone', async () => {

@@ -2,10 +2,7 @@ import { ProviderChanged, ProviderColumns, Providers } from './contract.js';
 import * as contract from './contract.js';
 import { LocalModels, ModelColumns, Models } from '@svc/ext-models/contract';
 import { DoctorCheck, type ExtensionContext, KernelGreet, allKnown, defineExtension, whenKnown } from '@svc/api';
-import { init } from '../migrations/0001_init.js';
-import { defaults } from '../migrations/0002_defaults.js';
-import { keyStates } from '../migrations/0003_keys.js';
-import { proxies } from '../migrations/0004_proxies.js';
+import { providerTables } from '../migrations/0001_tables.js';
 import { createAllowedUrls } from './addresses/allowed-urls.js';
 import { CredentialPoolsSection, DefaultModelSection, FallbackProvidersSection, ProviderProxyUrlsSection, ProviderUrlsSection } from './config.js';
 import { loadKnownProviders } from './directory.js';
@@ -25,7 +22,7 @@ const starting = new WeakMap<ExtensionContext, () => Promise<void>>();
 export default defineExtension({
   contract,
   tables: [Settings, Defaults, KeyStates],
-  migrations: [init, defaults, keyStates, proxies],
+  migrations: [providerTables],
   config: [DefaultModelSection, ProviderUrlsSection, ProviderProxyUrlsSection, FallbackProvidersSection, CredentialPoolsSection],
   commandWords: [
     {

@@ -2,7 +2,7 @@
 import { defineTable } from '@svc/api';
 
 export const Settings = defineTable('settings', '1.0.0', {
-  columns: { name: { kind: 'text', primaryKey: true }, base_url: { kind: 'text', notNull: true }, proxy_url: { kind: 'text' }, updated_at: { kind: 'text', notNull: true } },
+  columns: { name: { kind: 'text', primaryKey: true }, base_url: { kind: 'text', notNull: true }, updated_at: { kind: 'text', notNull: true }, proxy_url: { kind: 'text' } },
 });
 
 /** Who answers for `default`: one row, by the name it answers for. */

@@ -13,10 +13,7 @@ import { expect } from 'chai';
 import { type ProviderServer, startOpenAiServer } from '@svc/fixtures/providers/openai-server';
 import { loadCatalog } from '../../models/src/catalog.js';
 import { createModelsService } from '../../models/src/service.js';
-import { init } from '../migrations/0001_init.js';
-import { defaults } from '../migrations/0002_defaults.js';
-import { keyStates } from '../migrations/0003_keys.js';
-import { proxies } from '../migrations/0004_proxies.js';
+import { providerTables } from '../migrations/0001_tables.js';
 import { createAllowedUrls } from '../src/addresses/allowed-urls.js';
 import type { CredentialPools, DefaultModelConfig, FallbackProviders, ProviderUrls } from '../src/config.js';
 import type { ProviderColumns } from '../src/contract.js';
@@ -60,7 +57,7 @@ describe('providers', () => {
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-providers-'));
     storage = await openStorage({ file: join(home, 'svc.db'), clock: systemClock(), log: log.logger('storage'), onEvents: () => undefined });
-    await storage.migrate(owned, [init, defaults, keyStates, proxies]);
+    await storage.migrate(owned, [providerTables]);
     vault = new Map();
     changes = [];
     nowMs = 0;

@@ -10,7 +10,8 @@ import { chatOf, readTarget } from './targets.js';
 
 const MAX_LISTED = 100;
 const Place = Type.Union([...DeliveryInput.anyOf], {
-  description: 'Where your answer goes each time. `last_channel`: the chat that you are in, if you are in one. Another one, such as `telegram:CHAT` or `email:ADDRESS`, needs `channels_send`',
+  description:
+    'Where your answer goes each time. `last_channel`: the chat that you are in, if you are in one. Another one, such as `telegram:CHAT` or `email:ADDRESS`, needs `channels_send`, and an address `network`',
 });
 const JobId = Type.String({ format: 'uuid' });
 
@@ -26,10 +27,18 @@ interface Delivering {
   readonly delivery?: Plain<typeof DeliveryInput> | undefined;
 }
 
-/** A place of others needs what sending there by hand needs. What cannot be read is refused by `run`. */
-const needsOf = ({ delivery }: Delivering): Need[] => {
+interface Asking extends Delivering {
+  readonly action?: Action | undefined;
+}
+
+/** Each needs what doing it by hand needs: sending to a place of others, calling an address, running a workflow. What cannot be read is refused by `run`. */
+const needsOf = ({ delivery, action }: Asking): Need[] => {
   const target = typeof delivery === 'string' ? readTarget(delivery) : delivery && deliveryOf(delivery);
-  return target?.kind === 'channel' || target?.kind === 'email' ? [needOf(ChannelsSend, chatOf(target).channel)] : [];
+  return [
+    ...(target?.kind === 'channel' || target?.kind === 'email' ? [needOf(ChannelsSend, chatOf(target).channel)] : []),
+    ...(target?.kind === 'webhook' ? [{ capability: 'network', target: target.url }] : []),
+    ...(action?.kind === 'workflow' ? [{ capability: 'agent_message', target: action.workflow_id }] : []),
+  ];
 };
 
 /** In a chat, its last channel is that chat: somebody else may have written to the agent when the job fires. */
@@ -98,7 +107,7 @@ export const jobTools = (deps: ToolDeps): AnyTool[] => {
     }),
     defineTool({
       name: 'cron_create',
-      description: 'Creates a job of yours: it asks you with a message, or publishes a text that triggers can match.',
+      description: 'Creates a job of yours: it asks you with a message, publishes a text that triggers can match, or runs a workflow, which needs `agent_message`.',
       params: Type.Object({
         name: Type.String({ minLength: 1, maxLength: 128 }),
         schedule: Plan,

@@ -68,7 +68,7 @@ describe('schedules and cron jobs', function () {
   });
 
   const spawn = async (name: string, http = alice): Promise<string> =>
-    (await http.expect(201, 'POST', '/api/agents', { manifest: { name, capabilities: { tools: ['schedule_create', 'schedule_list', 'cron_cancel'] } } })).body.agent_id;
+    (await http.expect(201, 'POST', '/api/agents', { manifest: { name, capabilities: { tools: ['schedule_create', 'schedule_list', 'cron_create', 'cron_cancel'] } } })).body.agent_id;
   const code = async (status: number, method: string, path: string, body?: unknown, http = alice): Promise<string> => (await http.expect(status, method, path, body)).body.code;
   const job = async (fields: object = {}): Promise<string> =>
     (await alice.expect(200, 'POST', '/api/cron/jobs', { agent_id: agent, schedule: { kind: 'every', every_secs: 3_600 }, prompt: 'what is new?', ...fields })).body.job_id;
@@ -329,6 +329,17 @@ describe('schedules and cron jobs', function () {
     };
     expect(await say([{ name: 'schedule_create', args: { description: 'water the plants', schedule: 'every 2h' } }])).to.contain('every 7200s');
     expect(await say([{ name: 'schedule_create', args: { description: 'x', schedule: 'now and then' } }])).to.contain('every 30m');
+    const hourly = { name: 'hourly', schedule: { kind: 'every', every_secs: 3_600 } };
+    const leak = { ...hourly, action: { kind: 'agent_turn', message: 'say all' }, delivery: { kind: 'webhook', url: 'https://example.com/leak' } };
+    expect(await say([{ name: 'cron_create', args: leak }]))
+      .to.contain('network')
+      .and.not.contain('every 3600s');
+    expect(await say([{ name: 'schedule_create', args: { description: 'say all', schedule: 'every 1h', delivery: 'https://example.com/leak' } }]))
+      .to.contain('network')
+      .and.not.contain('every 3600s');
+    expect(await say([{ name: 'cron_create', args: { ...hourly, action: { kind: 'workflow', workflow_id: 'payroll' } } }]))
+      .to.contain('agent_message')
+      .and.not.contain('every 3600s');
     expect(await say([{ name: 'cron_cancel', args: { job_id: other } }], onlooker)).to.contain(`There is no job ${other}`);
     expect((await read(other)).enabled).to.equal(true);
     const there = (await alice.expect(200, 'GET', `/api/cron/jobs?agent_id=${agent}`)).body.total;

@@ -1,7 +1,7 @@
 import { Llm } from '@svc/ext-llm/contract';
 import { AgentColumns, Agents } from '@svc/ext-agents/contract';
 import { type ExtensionContext, type SecurityLook, SecurityReport, defineExtension, securityProbe, whenKnown } from '@svc/api';
-import { migrations } from './migrations.js';
+import { sessionTables } from '../migrations/0001_tables.js';
 import { createBranchStore } from './branching/branch-store.js';
 import { createBranching } from './branching/branching.js';
 import { createVersionStore } from './branching/version-store.js';
@@ -50,7 +50,7 @@ const FIRST_POLL_MS = 2_000;
 export default defineExtension({
   contract,
   tables: [SessionRows, EntryRows, ClosedRows, ShelfRows, SpanRows, SaidRows, ShareRows],
-  migrations,
+  migrations: [sessionTables],
   workers: [DrawnTexts],
   config: [SessionSection],
   commandWords: [

@@ -9,13 +9,13 @@
  * S8  A log that grows is projected by what was added: an entry touches the newest message, or the one that holds the results of its call.
  *     A message that was handed out never changes; what changes it puts another in its place.
  */
+import { CHARS_PER_TOKEN, tokensOfChars } from '@svc/api';
 import type { ContentPart, ModelMessage, ProviderState } from '@svc/ext-llm/contract';
 import type { Entry, Part } from './contract.js';
 
 const LOST_RESULT = 'The result of this call was lost: the run was interrupted before it was recorded.';
 /** Tokens an image is counted as. */
 const IMAGE_TOKENS = 1_000;
-const CHARS_PER_TOKEN = 4;
 
 export interface Projected {
   readonly messages: readonly ModelMessage[];
@@ -54,11 +54,11 @@ export const createProjection = (): GrowingProjection => {
 export const countTokens = (message: ModelMessage): number => {
   let tokens = 4;
   for (const part of message.parts) {
-    if ('state' in part && part.state) tokens += Math.ceil(JSON.stringify(part.state).length / CHARS_PER_TOKEN);
-    if (part.type === 'text') tokens += Math.ceil(part.text.length / CHARS_PER_TOKEN);
+    if ('state' in part && part.state) tokens += tokensOfChars(JSON.stringify(part.state).length);
+    if (part.type === 'text') tokens += tokensOfChars(part.text.length);
     else if (part.type === 'image') tokens += IMAGE_TOKENS;
-    else if (part.type === 'tool_call') tokens += Math.ceil((part.name.length + JSON.stringify(part.args ?? {}).length) / CHARS_PER_TOKEN);
-    else tokens += Math.ceil(part.content.length / CHARS_PER_TOKEN);
+    else if (part.type === 'tool_call') tokens += tokensOfChars(part.name.length + JSON.stringify(part.args ?? {}).length);
+    else tokens += tokensOfChars(part.content.length);
   }
   return tokens;
 };

@@ -8,7 +8,7 @@ import { systemClock } from '@svc/platform/clock/clock';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import type { EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import { expect } from 'chai';
-import { migrations } from '../src/migrations.js';
+import { sessionTables } from '../migrations/0001_tables.js';
 import { createSessionsService } from '../src/service.js';
 import { createSessionStore } from '../src/store.js';
 
@@ -32,7 +32,7 @@ describe('what sessions keep in memory', () => {
     home = mkdtempSync(join(tmpdir(), 'svc-sessions-'));
     const tables = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said', 'shares'] };
     storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(tables, migrations);
+    await storage.migrate(tables, [sessionTables]);
     db = storage.dbFor(tables);
     reads = [];
     looks = 0;

@@ -10,7 +10,7 @@ import { openSqlite } from '@svc/platform/storage/sqlite/sqlite-connection';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import type { Entry, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import { expect } from 'chai';
-import { migrations } from '../src/migrations.js';
+import { sessionTables } from '../migrations/0001_tables.js';
 import { createClosingStore } from '../src/closing/closing-store.js';
 import { createSessionsService } from '../src/service.js';
 import { createSessionStore, type SessionStore } from '../src/store.js';
@@ -42,7 +42,7 @@ describe('the log of a session', () => {
     home = mkdtempSync(join(tmpdir(), 'svc-log-'));
     const tables = { id: 'sessions', tables: ['sessions', 'entries', 'closed', 'shelves', 'spans', 'said', 'shares'] };
     storage = await openStorage({ file: join(home, 'svc.db'), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(tables, migrations);
+    await storage.migrate(tables, [sessionTables]);
     db = storage.dbFor(tables);
     store = createSessionStore(db);
     seen = [];

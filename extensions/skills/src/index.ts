@@ -31,7 +31,7 @@ const running = new WeakMap<object, Library>();
 export default defineExtension({
   contract,
   tables: [contract.SkillRows, contract.ProposalRows],
-  migrations: [createTables('0001_init', [contract.SkillRows]), createTables('0002_proposals', [contract.ProposalRows])],
+  migrations: [createTables('0001_tables', [contract.SkillRows, contract.ProposalRows], { replaces: ['0001_init', '0002_proposals'] })],
   capabilities: [contract.SkillsPropose],
   resources: [SkillsResource, SkillProposals],
   config: [SkillsSection],

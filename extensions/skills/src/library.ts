@@ -7,7 +7,7 @@
  * L4  A critical finding keeps a skill out; an owner may accept it. A wrong SHA-256 always does.
  * L5  An update keeps files that were changed by hand, unless it is sent with the wish to discard them.
  */
-import { type Actor, didYouMean, isSvcError } from '@svc/api';
+import { type Actor, createTurns, didYouMean, isSvcError } from '@svc/api';
 import { BUNDLED } from './bundled.js';
 import type { InstallChoices, SkillPlan, SkillRow } from './contract.js';
 import { skillErrors } from './errors.js';
@@ -91,12 +91,8 @@ interface State {
 
 export const createLibrary = (deps: LibraryDeps): Library => {
   const state: State = { deps, store: createSkillStore(deps), entries: bundledEntries(), uses: new Map() };
-  let turn: Promise<unknown> = Promise.resolve();
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const next = turn.then(work);
-    turn = next.catch(() => undefined);
-    return next;
-  };
+  const turns = createTurns();
+  const inTurn = <T>(work: () => Promise<T>): Promise<T> => turns('library', work);
   const find = (name: string): Entry | undefined => state.entries.get(name) ?? state.entries.get(nameOf(name));
   const get = (name: string): Entry => {
     const found = find(name);

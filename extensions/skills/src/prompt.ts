@@ -5,11 +5,11 @@
  * P2  Of a skill with findings only the name is listed: its text is read by the tool, with the label of text from outside.
  * P3  It changes only when skills or the assignment change, so that prompt caches hold.
  */
+import { CHARS_PER_TOKEN } from '@svc/api';
 import type { AgentManifest } from '@svc/ext-agents/contract';
 import { type Assigned, isTainted, mayRead, READ_TOOL } from './assigned.js';
 import type { Entry } from './library.js';
 
-const CHARS_PER_TOKEN = 4;
 const SHARE = 50;
 const DEFAULT_WINDOW = 100_000;
 const MAX_DEFAULT_TOKENS = 4_000;

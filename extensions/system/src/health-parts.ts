@@ -1,5 +1,5 @@
 /** The parts of health/detail that other areas know: null where the area is off. */
-import { type Actor, isTable, type KernelView, type OptionalHandle, seesAll } from '@svc/api';
+import { type Actor, type KernelView, type OptionalHandle, seesAll, tableOf } from '@svc/api';
 import type { LlmService } from '@svc/ext-llm/contract';
 import type { EmbedderService } from '@svc/ext-memory/contract';
 import type { ModelsService } from '@svc/ext-models/contract';
@@ -30,8 +30,6 @@ export const memoryHealth = async ({ embedder, kernel }: HealthPartsDeps) => {
     extraction_model: textOf(proactive.extraction_model) ?? null,
   };
 };
-
-const tableOf = (value: unknown): Readonly<Record<string, unknown>> => (isTable(value) ? value : {});
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 

@@ -3,8 +3,7 @@ import * as contract from './contract.js';
 import { AgentReview, Agents } from '@svc/ext-agents/contract';
 import { AuditRecorded, auditFact, CheckpointTake, ToolAfter, ToolBefore, ToolMissed, ToolGrants, ToolList, ToolStart, defineExtension } from '@svc/api';
 import { consentOf, createReach } from './builtin/command-start.js';
-import { artifactTables } from '../migrations/0002_artifacts.js';
-import { processTables } from '../migrations/0001_processes.js';
+import { toolTables } from '../migrations/0001_tables.js';
 import { builtinTools } from './builtin/builtin-tools.js';
 import { createWorkspaces } from './builtin/workspace.js';
 import { missingTools } from './missing-tools.js';
@@ -33,7 +32,7 @@ const PRUNE_MS = 3_600_000;
 export default defineExtension({
   contract,
   tables: [ProcessRows, ArtifactRows, ArtifactPieces],
-  migrations: [processTables, artifactTables],
+  migrations: [toolTables],
   workers: [PageText, SiftEntries, SearchLines],
   config: [ToolInvokeSection, ToolTimeoutSecs, ToolTimeouts, ToolResultsSection, LazyToolsAbove, ...WEB_SETTINGS, LocationUrl],
   commandWords: [{ word: 'tool', hub: 'agents', summary: 'list and call tools', usage: 'tool list|call', order: 33, module: 'tool', synonyms: [{ word: 'tools', means: 'tool list', runs: true }] }],

@@ -7,12 +7,12 @@ import { virtualClock } from '@svc/platform/clock/clock';
 import { openStorage, type Storage } from '@svc/platform/storage/storage';
 import { describeOnEngines } from '@svc/testing';
 import { expect } from 'chai';
-import { artifactTables } from '../migrations/0002_artifacts.js';
+import { toolTables } from '../migrations/0001_tables.js';
 import { type Artifacts, createArtifacts } from '../src/artifacts/artifacts.js';
 import { AGENT, call } from './tools-kit.js';
 
 const silent = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined };
-const OWNED = { id: 'tools', tables: ['artifacts', 'artifact_pieces'] };
+const OWNED = { id: 'tools', tables: ['processes', 'artifacts', 'artifact_pieces'] };
 const DAY_MS = 86_400_000;
 
 describeOnEngines('stored results', (engine) => {
@@ -28,7 +28,7 @@ describeOnEngines('stored results', (engine) => {
   beforeEach(async () => {
     home = await mkdtemp(join(tmpdir(), 'svc-artifacts-'));
     storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(OWNED, [artifactTables]);
+    await storage.migrate(OWNED, [toolTables]);
     db = storage.dbFor(OWNED);
     artifacts = createArtifacts({ db, clock, limits: () => limits });
   });

@@ -181,8 +181,6 @@ export const FireRows = defineTable('fires', '1.0.0', {
     event: text,
     event_key: text,
     text,
-    /** What is asked, where the event has values of its own. */
-    prompt: { kind: 'text' },
     origin: { kind: 'json' },
     status: text,
     reason: { kind: 'text' },
@@ -191,6 +189,8 @@ export const FireRows = defineTable('fires', '1.0.0', {
     run_id: { kind: 'text' },
     fired_at: text,
     ended_at: { kind: 'text' },
+    /** What is asked, where the event has values of its own. */
+    prompt: { kind: 'text' },
   },
   owner: 'owner_id',
   agent: 'agent_id',

@@ -3,9 +3,7 @@ import { AgentChanged, Agents, AgentSpawned, AgentSpawning } from '@svc/ext-agen
 import { createRunEnds, RunEnded, Runs } from '@svc/ext-runs/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { Workflows } from '@svc/ext-workflows/contract';
-import { hookTables } from '../migrations/0003_hooks.js';
-import { manifestTriggerTable } from '../migrations/0002_manifest.js';
-import { triggerTables } from '../migrations/0001_init.js';
+import { triggerTables } from '../migrations/0001_tables.js';
 import { TriggersSection } from './config.js';
 import * as contract from './contract.js';
 import { COMMON_SOURCES, type FireRow, type Trigger, Triggers } from './contract.js';
@@ -37,7 +35,7 @@ export default defineExtension({
   contract,
   collections: [Triggers],
   tables: [contract.CounterRows, contract.CooldownRows, contract.FireRows, contract.ManifestRows, contract.CallRows, contract.RotationRows],
-  migrations: [triggerTables, manifestTriggerTable, hookTables],
+  migrations: [triggerTables],
   config: [TriggersSection],
   commands: [{ command: 'triggers why', summary: 'say why a trigger did or did not fire', operation: 'listTriggerHistory', args: ['id'], output: { kind: 'line', text: '{why}' } }],
   commandWords: [

@@ -4,7 +4,7 @@
  * B1  Both have an opaque origin: no cookie, no storage, no page around them. They open no window, and go nowhere: the outer
  *     document's policy holds for the inner one, and lets it frame nothing that has an address.
  * B2  Neither opens a connection. `Connection-Allowlist` extends that to WebRTC, which no Content-Security-Policy forbids; of
- *     the browsers of today Chromium enforces it (decision 0169).
+ *     the browsers of today Chromium enforces it (decision 0042).
  */
 export const SANDBOX = 'sandbox.html';
 

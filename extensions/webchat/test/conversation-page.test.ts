@@ -1,5 +1,6 @@
 /** A conversation on the page, by keyboard alone: its versions, its title, the list it stands in, the model that answers. */
 import { bootTestKernel, OPEN_RATE, stopTestKernels, type TestKernel } from '@svc/testing';
+import { createHmac } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
@@ -429,5 +430,18 @@ describe('a conversation on the page', function () {
     await page.reload();
     await page.getByText('Two.', { exact: true }).waitFor();
     expect(page.url()).to.equal(chosen);
+  });
+
+  it('says at a message which channel it came by', async () => {
+    const secret = 'a secret of a sensor';
+    await kernel.http.expect(200, 'POST', '/api/channels/webhook/configure', { fields: { secret_env: secret } });
+    const body = JSON.stringify({ sender_id: 'sensor-7', message: 'the door is open' });
+    const headers = { 'content-type': 'application/json', 'x-webhook-signature': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}` };
+    expect((await fetch(`${kernel.url}/api/channels/webhook/webhook`, { method: 'POST', headers, body })).status).to.equal(200);
+    await answer('I will close it.');
+    const [{ session_id: session, agent_id: agent }] = (await kernel.http.expect(200, 'GET', '/api/channels/deliveries?direction=inbound')).body.deliveries;
+    await page.goto(`${kernel.url}/#/chat/${agent}/${session}`);
+    await page.locator('.asked', { hasText: 'the door is open' }).waitFor();
+    expect(await page.locator('.asked').innerText()).to.match(/from webhook sensor-7/);
   });
 });

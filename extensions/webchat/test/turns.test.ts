@@ -46,6 +46,17 @@ describe('the turns of a conversation', () => {
     expect(texts(keptTurns(stored, [run, waiting]))).to.deep.equal(['hello', 'and then']);
   });
 
+  it('say which channel a message came by', () => {
+    const via = { channel: 'telegram', chat: '7', sender: '21' };
+    const came = {
+      messages: [
+        { ...history.messages[0], via },
+        { seq: 2, role: 'User', content: 'typed here' },
+      ],
+    } as unknown as History;
+    expect(keptTurns(came, []).map(({ question }) => question?.via)).to.deep.equal([via, undefined]);
+  });
+
   it('show it once as well where the runs were read before it had one', () => {
     expect(shown([])).to.deep.equal([['hello', live.parts]]);
   });

@@ -4,9 +4,7 @@ import { Channels } from '@svc/ext-channels/contract';
 import { Runs } from '@svc/ext-runs/contract';
 import { CALLS_KEPT_MS, createRotations } from '@svc/ext-triggers/contract';
 import { type Actor, type ChangeOf, defineExtension, KernelReady, openCollection, type OpenCollection } from '@svc/api';
-import { webhookTables } from '../migrations/0001_init.js';
-import { hookCallTable } from '../migrations/0002_calls.js';
-import { rotationTable } from '../migrations/0003_rotations.js';
+import { webhookTables } from '../migrations/0001_tables.js';
 import { createHookCallers } from './callers.js';
 import { WebhookTriggersSection } from './config.js';
 import * as contract from './contract.js';
@@ -28,7 +26,7 @@ export default defineExtension({
   contract,
   collections: [Webhooks, EventSubscriptions],
   tables: [contract.DeliveryRows, contract.HookCalls, contract.SecretRotations],
-  migrations: [webhookTables, hookCallTable, rotationTable],
+  migrations: [webhookTables],
   config: [WebhookTriggersSection],
   commandWords: [
     {

@@ -253,8 +253,12 @@ describe('webhooks', function () {
     expect((await alice.expect(404, 'POST', '/api/hooks/wake', { text: 'x', agent_id: 'nobody' })).body.code).to.equal('webhooks_no_agent');
     expect((await bob.expect(404, 'POST', '/api/hooks/agent', { message: 'x', agent })).body.code).to.equal('webhooks_no_agent');
     for (const body of [{ text: 'x', mode: 'next_heartbeat' }, { text: 'bell \u0007' }]) await alice.expect(400, 'POST', '/api/hooks/wake', body);
-    for (const more of [{ channel: 'telegram' }, { deliver: true }, { model: 'other' }])
-      expect((await alice.expect(400, 'POST', '/api/hooks/agent', { message: 'x', ...more })).body.code).to.equal('webhooks_unsupported');
+    for (const [more, status, code] of [
+      [{ channel: 'telegram' }, 403, 'channels_denied'],
+      [{ deliver: true }, 409, 'channels_no_last_chat'],
+      [{ model: 'other' }, 400, 'webhooks_unsupported'],
+    ] as const)
+      expect((await alice.expect(status, 'POST', '/api/hooks/agent', { message: 'x', ...more })).body.code).to.equal(code);
   });
 
   it('A1 A3 takes API keys beside the token, which is the owner of the daemon here alone', async () => {

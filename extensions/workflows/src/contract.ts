@@ -102,8 +102,6 @@ export const WorkflowRunRows = defineTable('workflow_runs', '1.0.0', {
     steps: { kind: 'json', notNull: true },
     total_timeout_secs: { kind: 'integer' },
     input: { kind: 'json', notNull: true },
-    /** Where text of others in the input came from. */
-    origin: { kind: 'json' },
     state: text,
     output: { kind: 'text' },
     error: { kind: 'text' },
@@ -114,6 +112,8 @@ export const WorkflowRunRows = defineTable('workflow_runs', '1.0.0', {
     started_at: text,
     completed_at: { kind: 'text' },
     worked_ms: count,
+    /** Where text of others in the input came from. */
+    origin: { kind: 'json' },
   },
   owner: 'owner_id',
   indexes: [['workflow_id', 'started_at'], ['owner_id', 'started_at'], ['started_at']],

@@ -3,9 +3,7 @@ import { createRunEnds, RunEnded, RunHalt, Runs, wakeAsleep } from '@svc/ext-run
 import { StartWorkflow } from '@svc/ext-schedules/contract';
 import { Sessions } from '@svc/ext-sessions/contract';
 import { defineExtension, KernelReady } from '@svc/api';
-import { workflowTables } from '../migrations/0001_init.js';
-import { originColumn } from '../migrations/0002_origin.js';
-import { templateTable } from '../migrations/0003_templates.js';
+import { workflowTables } from '../migrations/0001_tables.js';
 import { commands, commandWords } from './commands.js';
 import { WorkflowsSection } from './config.js';
 import * as contract from './contract.js';
@@ -29,7 +27,7 @@ const stateOf = ({ id, workflow_id: workflowId, state, output, error }: Workflow
 export default defineExtension({
   contract,
   tables: [contract.WorkflowRows, contract.WorkflowRunRows, contract.StepRows, contract.TemplateRows],
-  migrations: [workflowTables, originColumn, templateTable],
+  migrations: [workflowTables],
   config: [WorkflowsSection],
   commands,
   commandWords,

@@ -301,10 +301,11 @@ export type { Tcp, TcpConnection, TcpListener } from './adapters/tcp.js';
 export type { WebSocketConnection, WebSocketEnd, WebSocketOptions } from './adapters/web-socket.js';
 
 // Text and small functions.
-export { isTable, isTextTable, schemaAt, splitUnknown, type UnknownKey, type JsonSchema } from './schema/schema-walk.js';
+export { isTable, isTextTable, schemaAt, tableOf, splitUnknown, type UnknownKey, type JsonSchema } from './schema/schema-walk.js';
 export { violations, didYouMean, type Finding } from './schema/document-check.js';
 export { ARCHIVE_LIMITS, archivePolicy, inMegabytes, archivePathFault, type ArchiveEntry, type ArchiveLimits, type ArchiveRefusals } from './text/archive-rules.js';
 export { cronFault, timeZoneFault } from './text/cron.js';
+export { CHARS_PER_TOKEN, tokensOfChars } from './text/tokens.js';
 export { nearest } from './text/nearest.js';
 export { KEY_BEGINNING } from './text/known-keys.js';
 export { matchesPattern, matchesAny } from './text/pattern.js';

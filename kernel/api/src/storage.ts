@@ -161,6 +161,11 @@ export const MIGRATION_STEPS = ['createTable', 'addColumn', 'createIndex', 'drop
 export interface Migration {
   /** `0001_init`: number and name; applied in order. */
   readonly name: string;
+  /**
+   * Earlier migrations that this one joins: a database that has all of them has this one, and its tables stay as they are. A database
+   * that has only some of them is refused.
+   */
+  readonly replaces?: readonly string[];
   up(m: MigrationBuilder): void;
 }
 

@@ -53,6 +53,7 @@ export interface AllContributions {
 /** What a migration asks of its builder, call by call: enough to apply it without its code. */
 export interface MigrationSteps {
   readonly name: string;
+  readonly replaces?: readonly string[];
   readonly steps: ReadonlyArray<{ readonly do: keyof MigrationBuilder; readonly with: readonly unknown[] }>;
 }
 
@@ -170,11 +171,11 @@ const tapFacts = ({ hook: { name, version, kind }, options: { stage, before, aft
   ...(after ? { after } : {}),
 });
 
-const stepsOf = ({ name, up }: Migration): MigrationSteps => {
+const stepsOf = ({ name, replaces, up }: Migration): MigrationSteps => {
   const steps: Array<MigrationSteps['steps'][number]> = [];
   const noted = MIGRATION_STEPS.map((step) => [step, (...args: unknown[]): void => void steps.push({ do: step, with: args })] as const);
   up(Object.fromEntries(noted) as Record<keyof MigrationBuilder, (...args: unknown[]) => void>);
-  return { name, steps };
+  return { name, ...(replaces === undefined ? {} : { replaces }), steps };
 };
 
 /** What the contract exports, and what was registered besides, each once. */

@@ -68,7 +68,7 @@ const definition: ExtensionDefinition = {
   contract,
   config: [Section],
   workers: [defineWorker('notes.count', { input: Type.String(), output: Type.Integer() })],
-  migrations: [{ name: '0001_init', up: (m) => m.createTable('notes', { id: { kind: 'text', primaryKey: true } }) }],
+  migrations: [{ name: '0001_init', replaces: ['0000_draft'], up: (m) => m.createTable('notes', { id: { kind: 'text', primaryKey: true } }) }],
   activate(ctx) {
     ctx.routes.add(listNotes);
     ctx.sockets.add(followNotes);
@@ -129,7 +129,7 @@ describe('what an extension contributes', () => {
     expect(tools).to.have.length(1);
     expect(tools[0]).to.include({ name: 'note_add', risk: 'write', replay: 'never' }).and.to.not.have.any.keys('run', 'writes');
     expect(rest).to.deep.include({
-      migrations: [{ name: '0001_init', steps: [{ do: 'createTable', with: ['notes', { id: { kind: 'text', primaryKey: true } }] }] }],
+      migrations: [{ name: '0001_init', replaces: ['0000_draft'], steps: [{ do: 'createTable', with: ['notes', { id: { kind: 'text', primaryKey: true } }] }] }],
       workers: [{ name: 'notes.count', input: { type: 'string' }, output: { type: 'integer' } }],
     });
     expect(rest.config).to.have.deep.nested.property('notes.properties.max', { type: 'integer', default: 9 });

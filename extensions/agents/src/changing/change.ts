@@ -1,5 +1,5 @@
 /** A change of a manifest as data: what it would make of one, and which keys it is about. */
-import { isTable } from '@svc/api';
+import { isTable, tableOf } from '@svc/api';
 import { isDeepStrictEqual } from 'node:util';
 import type { ManifestPatch } from '../contract.js';
 import { agentErrors } from '../errors.js';
@@ -82,8 +82,6 @@ const merged = (target: Table, patch: Table): Table => {
   }
   return Object.fromEntries(out);
 };
-
-const tableOf = (value: unknown): Table => (isTable(value) ? value : {});
 
 const pathsOf = (patch: Table, above: Path = []): Path[] => Object.entries(patch).flatMap(([key, value]) => (isTable(value) ? pathsOf(value, [...above, key]) : [[...above, key]]));
 

@@ -1,5 +1,5 @@
 /** From a validated table to a manifest with every default filled in. */
-import { type Capabilities, type CapabilityDecl, isTable, lineOfPath, scanToml } from '@svc/api';
+import { type Capabilities, type CapabilityDecl, lineOfPath, scanToml, tableOf } from '@svc/api';
 import type { AgentManifest, ModelChoice } from '../contract.js';
 import { invalidManifest } from '../errors.js';
 import { MIN_CONTINUOUS_SECS, scheduleFrom, triggersFrom } from './autonomy-keys.js';
@@ -215,7 +215,6 @@ const isKept = (key: unknown): boolean => {
   return effect === 'shown' || effect === 'waits';
 };
 
-const tableOf = (value: unknown): Table => (isTable(value) ? value : {});
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const textOf = (value: unknown, fallback: string): string => (typeof value === 'string' ? value : fallback);
 const numberOf = (value: unknown): number | null => (typeof value === 'number' ? value : null);

@@ -1,5 +1,5 @@
 /** A manifest as a person would write it: what `manifestFrom` reads gives the same manifest again. */
-import { type ExecLimits, isTable } from '@svc/api';
+import { type ExecLimits, isTable, tableOf } from '@svc/api';
 import { isDeepStrictEqual } from 'node:util';
 import type { AgentManifest } from '../contract.js';
 import { manifestFrom } from './manifest-reader.js';
@@ -63,5 +63,3 @@ const unusual = (table: Table, usual: Table, always: readonly string[] = []): Ta
   }
   return out;
 };
-
-const tableOf = (value: unknown): Table => (isTable(value) ? value : {});

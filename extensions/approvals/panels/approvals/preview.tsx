@@ -1,5 +1,6 @@
 /** What a call would do, as a person reads it before they decide. */
 import type { OutputOf } from '@svc/kit';
+import { isCut, quoted } from '../../src/format/preview.js';
 import { t } from './words.js';
 
 export type Approval = OutputOf<'getApproval'>;
@@ -18,8 +19,6 @@ const Changes = ({ diff, label }: { diff: string; label: string }) => (
       ))}
   </div>
 );
-
-const isCut = (preview: Approval['preview']): boolean => (preview.kind === 'diff' ? preview.files.some(({ truncated }) => truncated) : preview.kind !== 'request' && preview.truncated);
 
 /** What the preview cut is in the arguments, which the request holds up to a bound. */
 export const Preview = ({ preview, payload }: { preview: Approval['preview']; payload: unknown }) => (
@@ -95,6 +94,3 @@ const Beginning = ({ preview }: { preview: Approval['preview'] }) => {
     </>
   );
 };
-
-/** Each word by itself, so that nobody takes two for one. */
-const quoted = (word: string): string => (/^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -5,7 +5,7 @@
  * M2  Nobody changes themselves, and one owner stays, whichever daemons take them away at once.
  * M3  A change holds on this daemon before it is answered, and on every other one with its news.
  */
-import { type Actor, AuthChanged, type Clock, type Db, type Events, isSvcError, type OwnHook, type Write } from '@svc/api';
+import { type Actor, AuthChanged, type Clock, createTurns, type Db, type Events, isSvcError, type OwnHook, type Write } from '@svc/api';
 import type { AuthDeviceNames, AuthLogout } from '../contract.js';
 import type { Credential, Credentials } from '../credentials.js';
 import { authErrors } from '../errors.js';
@@ -40,13 +40,8 @@ const SETTINGS = 'settings';
 
 export const createDesk = (deps: DeskDeps) => {
   const { clock, credentials, db, events, keyring, logOut } = deps;
-  let turn: Promise<unknown> = Promise.resolve();
   /** One change after the other, so that two owners cannot disable each other at once. */
-  const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
-    const done = turn.then(work);
-    turn = done.catch(() => undefined);
-    return done;
-  };
+  const inTurn = createTurns();
   const commit = async (writes: readonly Write[]): Promise<void> => {
     await db.commit([...writes, events.event(AuthChanged, {})]);
     credentials.forget();
@@ -89,7 +84,7 @@ export const createDesk = (deps: DeskDeps) => {
     },
     get: async (id: string): Promise<PersonDetail | undefined> => detailed(id),
     change: (actor: Actor, key: string, { disabled, role }: Change): Promise<PersonDetail> =>
-      inTurn(async () => {
+      inTurn('people', async () => {
         const person = await named(key);
         mayChange(actor, person);
         if (person.id === keyring().personOf(actor)) throw authErrors.person_yourself();

@@ -5,6 +5,8 @@
  * D2  A line that is no event is counted and dropped; one of more than 64 MiB ends the program.
  * D3  A program that ends, or does not say `ready` in time, is started again by the supervisor; what it wrote on standard error last is the reason.
  * D4  What it says of a sign-in by QR code is shown where WhatsApp is signed in to, if it is its gateway.
+ * D5  A program that does not read what it is sent is ended and started again. One that says the capability `heartbeat` with `ready` answers each `heartbeat`
+ *     with `heartbeat_ack`, and is ended when it did not for 45 s; of others, silence says nothing.
  */
 import type { ChildHandle } from '@svc/api';
 import { envSecret } from '../account.js';
@@ -13,6 +15,10 @@ import { jsonLines } from './http.js';
 
 const MAX_LINE = 64 * 1024 * 1024;
 const BEAT_MS = 15_000;
+/** How long a line may stay unread. */
+const READ_MS = 30_000;
+/** Three beats. */
+const ACK_MS = 45_000;
 const READY_SECS = 30;
 const MAX_SAID = 500;
 /** How long the last words of a program are waited for when it has ended. */
@@ -26,6 +32,8 @@ interface Event {
 interface Program {
   readonly child: ChildHandle;
   isReady: boolean;
+  /** When it said anything last; undefined where it does not promise to answer heartbeats. */
+  ackedMs: number | undefined;
   signIn: SignIn | undefined;
 }
 
@@ -45,6 +53,22 @@ const programs = new Map<string, Program>();
 const say = (program: Pick<Program, 'child'>, method: string, params?: object): Promise<void> =>
   program.child.stdin.write(`${JSON.stringify(params === undefined ? { method } : { method, params })}\n`);
 
+const FIX_HUNG = 'svc starts it again. See in its own log what it waits for.';
+
+/** Rejects where the program does not read. */
+const sayInTime = async ({ clock }: Pick<Connection, 'clock'>, program: Pick<Program, 'child'>, method: string, params?: object): Promise<void> => {
+  const over = new AbortController();
+  const late = clock.sleep(READ_MS, over.signal).then(() => {
+    // Some of it may have reached the program.
+    throw new ChannelFault(`the program has read nothing for ${READ_MS / 1_000} s`, FIX_HUNG, 'unknown');
+  });
+  try {
+    await Promise.race([say(program, method, params), late]);
+  } finally {
+    over.abort();
+  }
+};
+
 const started = async (connection: Connection): Promise<Program> => {
   const { account, secrets } = connection;
   const { sidecar: entry } = account;
@@ -63,7 +87,7 @@ const started = async (connection: Connection): Promise<Program> => {
     ownerKey: `channel:${account.name}`,
     isUnconfined: true,
   });
-  return { child, isReady: false, signIn: undefined };
+  return { child, isReady: false, ackedMs: undefined, signIn: undefined };
 };
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined);
@@ -92,9 +116,11 @@ const incomingOf = (connection: Connection, params: Readonly<Record<string, unkn
 const handled = async (connection: Connection, program: Program, { method, params }: Event): Promise<void> => {
   const given = params ?? {};
   connection.alive();
+  if (program.ackedMs !== undefined) program.ackedMs = connection.clock.now();
   if (method === 'ready') {
     program.isReady = true;
-    await say(program, 'ready_ack');
+    if (Array.isArray(given.capabilities) && given.capabilities.includes('heartbeat')) program.ackedMs = connection.clock.now();
+    await sayInTime(connection, program, 'ready_ack');
   } else if (method === 'message') {
     const message = incomingOf(connection, given);
     if (message) await connection.receive(message);
@@ -149,8 +175,9 @@ export const sidecar: Adapter = {
       if (!program.isReady) throw new ChannelFault('the program did not say that it is ready', 'Check that it speaks the protocol of sidecars on its standard output.');
       for (;;) {
         await clock.sleep(BEAT_MS, over.signal);
-        await say(program, 'heartbeat');
-        connection.alive();
+        if (program.ackedMs !== undefined && clock.now() - program.ackedMs > ACK_MS) throw new ChannelFault(`the program has not answered for ${ACK_MS / 1_000} s`, FIX_HUNG);
+        await sayInTime(connection, program, 'heartbeat');
+        if (program.ackedMs === undefined) connection.alive();
       }
     };
     const listening = async (): Promise<void> => {
@@ -174,10 +201,10 @@ export const sidecar: Adapter = {
       await child.kill();
     }
   },
-  send: async ({ account }, { chat, thread, text, facts }) => {
-    const program = programs.get(account.name);
+  send: async (connection, { chat, thread, text, facts }) => {
+    const program = programs.get(connection.account.name);
     if (!program?.isReady) throw new ChannelFault('its program does not run in this daemon', 'svc starts it; `svc channels show` says how it is.');
-    await say(program, 'send', {
+    await sayInTime(connection, program, 'send', {
       channel_id: chat,
       text,
       ...(thread === undefined ? {} : { thread_id: thread }),

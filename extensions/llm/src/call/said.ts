@@ -1,7 +1,8 @@
 /** What a model says in one attempt, and what that is billed as. */
+import { tokensOfChars } from '@svc/api';
 import type { DriverEvent, LeftOut, ModelAnswer, ModelRequest, Usage } from '../contract.js';
 import { higher } from '../drivers/token-count.js';
-import { type CachedTokens, estimateInput, estimateTokens, tokensOfChars, usageOf } from '../money/pricing.js';
+import { type CachedTokens, estimateInput, estimateTokens, usageOf } from '../money/pricing.js';
 import type { Resolved } from '../resolution.js';
 import { ModelFailure } from './model-failure.js';
 

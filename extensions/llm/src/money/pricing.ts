@@ -6,6 +6,7 @@
  * catalog names no price for that, such tokens count as input, and so do those of pictures. Sums are of integers, so they are
  * exact: a price has at most six decimals of a dollar per million tokens.
  */
+import { CHARS_PER_TOKEN, tokensOfChars } from '@svc/api';
 import type { CatalogModel } from '@svc/ext-models/contract';
 import type { ContentPart, ModelMessage, ModelRequest, ToolSchema, Usage } from '../contract.js';
 import { remembered } from '../remembered.js';
@@ -22,7 +23,6 @@ export interface CachedTokens {
 /** Of a model that the catalog does not know, at a provider that takes money: a limit of cost must hold for it too. What it cost is marked as estimated. */
 export const ASSUMED_PRICE: Price = { input_cost_per_1m: 1, output_cost_per_1m: 3 };
 
-const CHARS_PER_TOKEN = 4;
 /** For ceilings: no common text has more tokens than a third of its UTF-8 bytes. */
 const CEILING_BYTES_PER_TOKEN = 3;
 /** What providers take for one large image, as a rule. */
@@ -33,8 +33,6 @@ const UNKNOWN_IMAGE_TOKENS = 50_000;
 const MESSAGE_TOKENS = 4;
 
 export const estimateTokens = (text: string): number => tokensOfChars(text.length);
-
-export const tokensOfChars = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN);
 
 /** Micro-dollars, rounded up: a call is never free because it was small. */
 export const costMicros = (price: Price | undefined, inputTokens: number, outputTokens: number, cached: CachedTokens = {}): number =>

@@ -6,7 +6,7 @@
  * L3  A fact stands once in a conversation, until it changes.
  * L4  A person waits for no write: that entries were used is stored afterwards.
  */
-import { type Actor, type AtOnce, type Origin, type Plain, whenKnown } from '@svc/api';
+import { type Actor, type AtOnce, type Origin, type Plain, tokensOfChars, whenKnown } from '@svc/api';
 import type { Recalled, RunRecall } from '@svc/ext-runs/contract';
 import { agentMemory } from '../agent-settings.js';
 import type { EntryRow } from '../contract.js';
@@ -28,7 +28,6 @@ export interface RecallDeps extends MemoryDeps {
   noted(actor: Actor, sessionId: string, rows: readonly EntryRow[]): Promise<void>;
 }
 
-const CHARS_PER_TOKEN = 4;
 const MAX_QUESTION = 2_000;
 /** The share of what was asked for, in rarity, that an entry must have, where its meaning says nothing. */
 const LEAST_COVERED = 0.33;
@@ -107,7 +106,7 @@ const ownerOf = (name: string): string => (name === 'me' ? "your owner's" : `${n
 const within = (texts: readonly Recalled[], tokens: number): Recalled[] => {
   let left = tokens;
   return texts.filter(({ text }) => {
-    const needed = Math.ceil(text.length / CHARS_PER_TOKEN);
+    const needed = tokensOfChars(text.length);
     if (needed > left) return false;
     left -= needed;
     return true;

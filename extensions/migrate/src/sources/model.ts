@@ -5,6 +5,8 @@ import type { EntryDraft } from '@svc/ext-sessions/contract';
 export const SOURCE_TYPES = ['openclaw', 'librefang', 'letta', 'hermes'] as const;
 export type SourceType = (typeof SOURCE_TYPES)[number];
 
+export { isTable, tableOf } from '@svc/api';
+
 export type Table = Readonly<Record<string, unknown>>;
 export type TimedDraft = EntryDraft & { at: string };
 
@@ -108,8 +110,6 @@ export interface Source {
   close(): Promise<void>;
 }
 
-export const isTable = (value: unknown): value is Table => typeof value === 'object' && value !== null && !Array.isArray(value);
-export const tableOf = (value: unknown): Table => (isTable(value) ? value : {});
 export const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 export const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
 

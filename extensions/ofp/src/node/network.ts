@@ -6,7 +6,7 @@
  * N3  Before it goes it says so to all that are connected.
  */
 import { hostname } from 'node:os';
-import type { Disposable, ExtensionContext, TcpConnection, TcpListener } from '@svc/api';
+import { createTurns, type Disposable, type ExtensionContext, type TcpConnection, type TcpListener } from '@svc/api';
 import { type Address, readAddress, showAddress } from '../addresses.js';
 import { PeerChanged } from '../contract.js';
 import type { NetworkSettings } from '../config.js';
@@ -93,14 +93,12 @@ export const whyOff = ({ enabled, shared_secret: secret }: { readonly enabled: b
 export const createNetwork = (deps: NetworkDeps): Network => {
   const state = createState(deps);
   const { registry, counts, traffic } = state;
-  let last: Promise<void> = Promise.resolve();
-  const inTurn = (work: () => Promise<void>): Promise<void> => {
-    last = last.then(work).catch((error: unknown) => {
+  const turns = createTurns();
+  const inTurn = (work: () => Promise<void>): Promise<void> =>
+    turns('network', work).catch((error: unknown) => {
       state.startFault = reasonOf(error);
       deps.ctx.log.warn('The network could not be started.', { cause: error });
     });
-    return last;
-  };
   return {
     registry,
     nodeName,

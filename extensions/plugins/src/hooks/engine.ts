@@ -6,7 +6,7 @@
  * E3  `ingest` runs once for a message. What it says stands before the question as text from outside, under the name of its plugin.
  * E4  `after_turn` runs behind the answer, one call after the other for each plugin. Of a full queue the newest is dropped, with a trace.
  */
-import { type Actor, isSvcError, type Logger, type Origin } from '@svc/api';
+import { type Actor, CHARS_PER_TOKEN, isSvcError, type Logger, type Origin } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import { RE2JS } from 're2js';
 import type { HookName } from '../manifest/manifest.js';
@@ -68,7 +68,6 @@ export interface Engine extends Each {
   fault(plugin: Plugin): string | undefined;
 }
 
-const CHARS_PER_TOKEN = 4;
 const MAX_RECALLED = 50;
 const STOP_TRIES = 40;
 const STOP_WAIT_MS = 50;

@@ -1,5 +1,5 @@
 /** plugin.toml: read leniently, because plugins of the field write keys in several places. What is odd is named by lint (lint.ts). */
-import { isTable } from '@svc/api';
+import { isTable, tableOf } from '@svc/api';
 import { PLUGIN_NAME } from '../config.js';
 import type { Runtime } from '../launchers/launcher.js';
 import { launcherOf } from '../launchers/launchers.js';
@@ -145,7 +145,6 @@ export const isPluginName = (name: string): boolean => new RegExp(PLUGIN_NAME).t
 /** A path of a hook that stays in its folder. */
 export const isInside = (path: string): boolean => !path.startsWith('/') && !path.includes('\\') && !path.includes('\0') && !path.split('/').some((part) => part === '..' || part === '');
 
-const tableOf = (value: unknown): Record<string, unknown> => (isTable(value) ? value : {});
 const schemasOf = ({ input, output }: Record<string, unknown>) => ({ ...(isTable(input) ? { input } : {}), ...(isTable(output) ? { output } : {}) });
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const numberOf = (value: unknown): number | undefined => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);

@@ -1,5 +1,5 @@
 /** One model call of a run: its intent is committed, then it is made, then everything it brought is committed at once. */
-import { type Clock, type Ids, isSvcError, type JournalStep, type Logger, type StepSpec, type Streams, type Write } from '@svc/api';
+import { type Clock, type Ids, isSvcError, type JournalStep, type Logger, type StepSpec, type Streams, tokensOfChars, type Write } from '@svc/api';
 import type { CallContext, LeftOut, LlmService, ModelAnswer, ModelRequest, Parameters, RetryWait, ToolSchema } from '@svc/ext-llm/contract';
 import type { Aside, EntryDraft, SessionRef } from '@svc/ext-sessions/contract';
 import type { ToolInfo } from '@svc/ext-tools/contract';
@@ -182,7 +182,7 @@ export async function buildRequest(deps: ModelDeps, progress: Progress, tools: r
   const target = await deps.llm.resolve(manifest.model);
   const maxTokens = Math.min(progress.input.maxTokens ?? manifest.model.max_tokens, manifest.model.max_output_tokens ?? Number.MAX_SAFE_INTEGER);
   const contextWindow = Math.min(target.contextWindow, manifest.model.context_window ?? Number.MAX_SAFE_INTEGER);
-  const budgetTokens = Math.max(MIN_BUDGET_TOKENS, contextWindow - maxTokens - Math.ceil(system.length / 4));
+  const budgetTokens = Math.max(MIN_BUDGET_TOKENS, contextWindow - maxTokens - tokensOfChars(system.length));
   const { messages: said } = await deps.sessions.project(progress.actor, await stageEntries(deps, progress), {
     budgetTokens: aside?.isWhole ? Number.MAX_SAFE_INTEGER : budgetTokens,
     staged: progress.pendingEntries,

@@ -7,7 +7,7 @@
  * Q4  Nobody can recall more than was asked for.
  * Q5  What others make of the messages of a model call is sent only if a model can read it, and is never stored.
  */
-import type { Actor, HookHandle, LeasedRun, Logger } from '@svc/api';
+import { type Actor, type HookHandle, type LeasedRun, type Logger, tokensOfChars } from '@svc/api';
 import type { Agent } from '@svc/ext-agents/contract';
 import type { LlmService, ModelMessage } from '@svc/ext-llm/contract';
 import type { EntryDraft } from '@svc/ext-sessions/contract';
@@ -45,7 +45,6 @@ export interface Prompts {
   shape(progress: Progress, call: { readonly system: string; readonly messages: readonly ModelMessage[]; readonly contextWindow: number }): Promise<readonly ModelMessage[]> | undefined;
 }
 
-const CHARS_PER_TOKEN = 4;
 /** Of what a model reads. */
 const RECALL_SHARE = 8;
 const MAX_RECALLED = 50;
@@ -156,7 +155,7 @@ const withinBudget = <T extends Recalled>(answers: ReadonlyArray<readonly T[]>, 
   let left = budgetTokens;
   return turns
     .filter(({ text }) => {
-      const tokens = Math.ceil(text.length / CHARS_PER_TOKEN);
+      const tokens = tokensOfChars(text.length);
       if (text.trim() === '' || tokens > left) return false;
       left -= tokens;
       return true;

@@ -1,4 +1,5 @@
 /** What the newest model call of each agent was sent beside its conversation. It is counted when somebody asks: a message pays nothing for it. */
+import { tokensOfChars } from '@svc/api';
 import type { ToolSchema } from '@svc/ext-llm/contract';
 
 export interface SentTokens {
@@ -14,8 +15,6 @@ export interface Sent {
 }
 
 const MAX_AGENTS = 200;
-const CHARS_PER_TOKEN = 4;
-const tokens = (chars: number): number => Math.ceil(chars / CHARS_PER_TOKEN);
 
 export const createSent = (): Sent => {
   const newest = new Map<string, { readonly chars: number; readonly tools: readonly ToolSchema[] }>();
@@ -37,7 +36,7 @@ export const createSent = (): Sent => {
 };
 
 export const countSent = (chars: number, tools: readonly ToolSchema[]): SentTokens => ({
-  instructionTokens: tokens(chars),
-  toolTokens: tools.length === 0 ? 0 : tokens(JSON.stringify(tools).length),
+  instructionTokens: tokensOfChars(chars),
+  toolTokens: tools.length === 0 ? 0 : tokensOfChars(JSON.stringify(tools).length),
   tools: tools.length,
 });

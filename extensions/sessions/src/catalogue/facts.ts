@@ -22,7 +22,6 @@ export type Counted = Pick<Entry, 'kind' | 'at'> & Partial<Entry> & { readonly c
 const FIRST_WORDS_CHARS = 60;
 /** A picture is counted as 1,000 tokens (projection.ts). */
 const IMAGE_CHARS = 4_000;
-export const CHARS_PER_TOKEN = 4;
 
 export const NO_FACTS: Facts = { messages: 0, contextChars: 0, inputTokens: 0, outputTokens: 0, costMicros: 0, firstWords: null, firstAt: null, lastAt: null, lastRole: null };
 

@@ -9,10 +9,24 @@
  * C6  A summary takes at most half of the room of what it covers.
  * C4  When no model can summarise, a note says how many messages were left out; a session never stops answering.
  */
-import { type Actors, type Actor, type DurableWorker, type Hold, type HookHandle, type Journal, type LeasedRun, type Logger, type OptionalHandle, type Write, isSvcError } from '@svc/api';
+import {
+  type Actors,
+  type Actor,
+  CHARS_PER_TOKEN,
+  type DurableWorker,
+  type Hold,
+  type HookHandle,
+  type Journal,
+  type LeasedRun,
+  type Logger,
+  type OptionalHandle,
+  type Write,
+  isSvcError,
+  tokensOfChars,
+} from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { LlmService } from '@svc/ext-llm/contract';
-import { CHARS_PER_TOKEN, charsOf } from '../catalogue/facts.js';
+import { charsOf } from '../catalogue/facts.js';
 import { type Compacted, Compaction, type CompactionAnswer, type Entry, type EntryDraft, type SessionCompacting, type SessionRef, type SessionsService } from '../contract.js';
 import { sessionsErrors } from '../errors.js';
 import { orEnd } from '../ended-work.js';
@@ -174,7 +188,7 @@ async function summaryOfOthers(deps: CompactionDeps, run: LeasedRun, actor: Acto
     messages: projectEntries(entries, Number.MAX_SAFE_INTEGER).messages,
     model: agent.manifest.model.model,
     contextWindowTokens: (await windowOf(deps, actor, input.agentId)) ?? 0,
-    usedTokens: Math.ceil(log.reduce((sum, entry) => sum + charsOf(entry), 0) / CHARS_PER_TOKEN),
+    usedTokens: tokensOfChars(log.reduce((sum, entry) => sum + charsOf(entry), 0)),
   });
   if (!answer || answer.text.trim() === '') return undefined;
   let used: EntryDraft['used'];

@@ -1,5 +1,6 @@
 /** Where a conversation is parted into what is summarised and what stays. */
-import { CHARS_PER_TOKEN, charsOf } from '../catalogue/facts.js';
+import { CHARS_PER_TOKEN } from '@svc/api';
+import { charsOf } from '../catalogue/facts.js';
 import type { Entry } from '../contract.js';
 
 /** More messages than this begin a compaction; clients may rely on the number. */

@@ -1,7 +1,6 @@
 /** What several operations of sessions answer or take. */
-import { defineList, isUuid, Nullable, OneOf, textForm, TextOf, Type, Uuid, UuidText } from '@svc/api';
+import { defineList, isUuid, Nullable, OneOf, textForm, TextOf, tokensOfChars, Type, Uuid, UuidText } from '@svc/api';
 import type { AgentBrief } from '@svc/ext-agents/contract';
-import { CHARS_PER_TOKEN } from '../catalogue/facts.js';
 import { sessionsErrors } from '../errors.js';
 import { TagText } from '../tagging/tags.js';
 import { durationOf, type ListedSession, shownLabel } from '../listing.js';
@@ -89,7 +88,7 @@ export const summaryOf = (session: ListedSession, agent: AgentBrief | undefined,
   label: shownLabel(session),
   is_labelled: session.label !== null,
   message_count: session.messages,
-  context_window_tokens: Math.ceil(session.contextChars / CHARS_PER_TOKEN),
+  context_window_tokens: tokensOfChars(session.contextChars),
   total_tokens: session.inputTokens + session.outputTokens,
   input_tokens: session.inputTokens,
   output_tokens: session.outputTokens,

@@ -11,7 +11,7 @@ import type { Entry, EntryDraft } from '@svc/ext-sessions/contract';
 import { describeOnEngines } from '@svc/testing/postgres/engines';
 import { expect } from 'chai';
 import { until } from '@svc/test/clients/model-kernel';
-import { migrations } from '../../src/migrations.js';
+import { sessionTables } from '../../migrations/0001_tables.js';
 import { type Catalogue, createCatalogue } from '../../src/catalogue/catalogue.js';
 import { createCatalogueStore, toFacts } from '../../src/catalogue/catalogue-store.js';
 import { addEntry, charsOf, type Facts, NO_FACTS } from '../../src/catalogue/facts.js';
@@ -55,7 +55,7 @@ describeOnEngines('the catalogue', (engine) => {
   beforeEach(async () => {
     home = mkdtempSync(join(tmpdir(), 'svc-catalogue-'));
     storage = await openStorage({ file: join(home, 'svc.db'), ...(await engine.fresh()), clock, log: silent, onEvents: () => undefined });
-    await storage.migrate(OWNER, migrations);
+    await storage.migrate(OWNER, [sessionTables]);
     db = storage.dbFor(OWNER);
     sessions = createSessionStore(db);
   });

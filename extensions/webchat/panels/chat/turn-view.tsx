@@ -102,6 +102,11 @@ const Question = ({ turn, actions }: { turn: Turn; actions: TurnActions }) => {
   return (
     <div class="asked">
       <h2 class="off-screen">{t('you')}</h2>
+      {question.via && (
+        <span class="muted small-text">
+          {t('via', { channel: question.via.channel })} <bdi>{question.via.sender}</bdi>
+        </span>
+      )}
       <Attachments images={question.images} files={question.attachments} />
       {question.text !== '' && (
         <div class="bubble" dir="auto">

@@ -15,6 +15,8 @@ export interface Turn {
     /** What the model read before it. */
     readonly recalled?: NonNullable<Message['recalled']>;
     readonly at?: string;
+    /** The channel that it came by, and who wrote it there. */
+    readonly via?: NonNullable<Message['via']>;
   };
   readonly parts: readonly Part[];
   /** The last entry of it. */
@@ -49,6 +51,7 @@ const questionOf = (message: Message): NonNullable<Turn['question']> => ({
   attachments: message.attachments ?? [],
   ...(message.recalled === undefined ? {} : { recalled: message.recalled }),
   at: message.timestamp,
+  ...(message.via === undefined ? {} : { via: message.via }),
 });
 
 /** The same while a run goes on and when it is stored: what was drawn of its answer stays. */

@@ -70,8 +70,9 @@ type ValueOf<S extends ColumnSpec> = S['kind'] extends infer K extends ColumnKin
 export type RowOf<D extends TableDecl> = { readonly [N in keyof D['columns'] & string]: ValueOf<D['columns'][N]> };
 
 /** The migration that makes these tables with their indexes, as they are declared. `later`: columns that a migration after it adds, so that it stays the one that was applied. */
-export const createTables = (name: string, tables: readonly TableDecl[], { later = [] }: { readonly later?: readonly string[] } = {}): Migration => ({
+export const createTables = (name: string, tables: readonly TableDecl[], { later = [], replaces }: { readonly later?: readonly string[]; readonly replaces?: readonly string[] } = {}): Migration => ({
   name,
+  ...(replaces === undefined ? {} : { replaces }),
   up: (m) => {
     for (const table of tables) createTable(m, table, new Set(later));
   },

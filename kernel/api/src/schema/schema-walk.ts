@@ -51,6 +51,9 @@ type Tree = Record<string, unknown>;
 
 export const isTable = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 
+/** The table that it is; an empty one where it is none. */
+export const tableOf = (value: unknown): Readonly<Record<string, unknown>> => (isTable(value) ? value : {});
+
 export const isTextTable = (value: unknown): value is Record<string, string> => isTable(value) && Object.values(value).every((member) => typeof member === 'string');
 
 /** A copy of `value` with the schema's defaults where it says nothing. `undefined` when neither says anything. */

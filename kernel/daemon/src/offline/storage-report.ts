@@ -105,4 +105,4 @@ const openOwn = async (env: LocalInstall['env'], use: 'read' | 'change'): Promis
 };
 
 /** `agents_spawn__migrations` → `agents-spawn`. */
-const ownerOf = (book: string): string => book.replace(/__?migrations$/, '').replaceAll('_', '-');
+const ownerOf = (book: string): string => book.replace(/__migrations$/, '').replaceAll('_', '-');

@@ -164,6 +164,8 @@ const validatedContributions = (value: unknown, id: string): AllContributions =>
   if (!rows('declares').every((row) => hasTexts(row, 'declares', 'name', 'version'))) throw fault('a declaration has no kind, name or version');
   if (!rows('taps').every((row) => hasTexts(row, 'name', 'version', 'kind'))) throw fault('a tap has no name, version or kind');
   if (!rows('migrations').every((row) => hasTexts(row, 'name') && isTable(row) && Array.isArray(row.steps) && row.steps.every(isStep))) throw fault('a migration has no name or no steps');
+  if (!rows('migrations').every((row) => isTable(row) && (row.replaces === undefined || (Array.isArray(row.replaces) && row.replaces.every((name) => typeof name === 'string')))))
+    throw fault('what a migration replaces is no list of names');
   if (!rows('timers').every(isTimer)) throw fault(`a timer has no name, or waits less than ${MIN_TIMER_MS} ms`);
   // Every member that the type names was looked at; what stands deeper is validated where it is used.
   const contributions = value as unknown as AllContributions;

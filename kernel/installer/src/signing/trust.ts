@@ -13,7 +13,7 @@
  * T1  An extension that a key is allowed for is signed by such a key, or by one that it was handed on to.
  * T2  What a revoked key signed is refused, however long ago.
  * T3  A file that cannot be read as this is an error, never an empty list.
- * T4  `isolation = "in-process"` of an older svc reads as if nothing was said, stays in the file, and is pointed out (decision 0082).
+ * T4  `isolation = "in-process"` of an older svc reads as if nothing was said, stays in the file, and is pointed out (decision 0045).
  */
 import { isTable } from '@svc/api';
 import { parse, stringify } from '@iarna/toml';

@@ -66,8 +66,9 @@ export const declaredTaps = ({ taps }: AllContributions): DeclaredTap[] =>
 
 /** The steps that the build recorded, told to the builder again. Throws for a step that no builder has. */
 export const declaredMigrations = ({ migrations }: AllContributions): Migration[] =>
-  migrations.map(({ name, steps }) => ({
+  migrations.map(({ name, replaces, steps }) => ({
     name,
+    ...(replaces === undefined ? {} : { replaces }),
     up: (builder) => {
       for (const step of steps) {
         const known = MIGRATION_STEPS.find((one) => one === step.do);

@@ -1,5 +1,5 @@
 /**
- * The loop that does durable work of one kind (decision 0019): runs as they are opened here, others as the journal offers them.
+ * The loop that does durable work of one kind (decision 0003): runs as they are opened here, others as the journal offers them.
  *
  * W1  No more at once than `concurrency`; what found no room is claimed as soon as something has ended.
  * W2  While its generation drains it takes nothing: what it is given or has claimed goes back, for the next generation.

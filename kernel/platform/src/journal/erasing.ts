@@ -1,6 +1,6 @@
 /**
  * What the journal holds of a person, an agent or a conversation goes with them: runs with their input, result and waits,
- * their steps, and stored answers of requests (decision 0081).
+ * their steps, and stored answers of requests (decision 0017).
  *
  * P1  A run that nobody holds goes at once, whether it is queued, waits, was left by a crash or is over.
  * P2  A run that somebody holds is interrupted. It goes when its holder has let go of it: call again until none is left.

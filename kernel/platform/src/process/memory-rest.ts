@@ -28,9 +28,10 @@ export interface MemoryRestDeps {
 /** One look at a time, every five seconds. */
 export const createMemoryRest = ({ log, cpuMs, heapBytes, collect }: MemoryRestDeps): { look(): Promise<void> } => {
   let cpuBefore = cpuMs();
-  let kept = heapBytes();
+  // A start is a busy time, and whatever it took is growth.
+  let kept = 0;
   let rested = 0;
-  let wasBusy = false;
+  let wasBusy = true;
   const isDue = (): boolean => {
     if (rested === AGAIN) return wasBusy;
     if (!wasBusy || rested !== FIRST) return false;

@@ -6,9 +6,9 @@
  *     Rows go before the tap, and those that running work wrote until the tap ended it go after it.
  * E3  An area that is off, or fails, erases before any generation of it is seen. One that failed while it runs is asked again.
  * E4  Complete is what has all receipts, and nothing else.
- * E5  The journal takes part like an area, after all others: the work of areas ends before its runs go (decision 0081).
+ * E5  The journal takes part like an area, after all others: the work of areas ends before its runs go (decision 0017).
  * E6  The bin takes part like an area, before all others: nothing comes back from it while they erase, and what only it referred to goes with them (trash.ts).
- * E7  Facts for the audit trail that are stored as events lose the person before any area is asked, and again with the journal (decision 0111).
+ * E7  Facts for the audit trail that are stored as events lose the person before any area is asked, and again with the journal (decision 0017).
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type Db, defineErrors, type Logger, type Purged, type PurgeSubject, StoragePurge, type TableDecl } from '@svc/api';

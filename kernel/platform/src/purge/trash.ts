@@ -1,5 +1,5 @@
 /**
- * The bin: rows of an agent or a session, of every area, out of their tables until they come back or are erased (decision 0306).
+ * The bin: rows of an agent or a session, of every area, out of their tables until they come back or are erased (decision 0017).
  *
  * T1  A row is in its table or in the bin, never in both and never in neither: one commit moves it.
  * T2  Where it was interrupted it goes on: an item says whether it is on its way there or back.

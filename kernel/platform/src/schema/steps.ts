@@ -1,5 +1,5 @@
 /**
- * A count of what a check does, so that no schema of a third party holds the daemon up (decision 0061).
+ * A count of what a check does, so that no schema of a third party holds the daemon up (decision 0018).
  *
  * P1  Each schema that is applied to a place of the value costs a step, and more where it compares with lists or reads text.
  * P2  A check that needs more than its steps ends with `schema_too_costly`. The count depends on schema and value alone,

@@ -1,6 +1,22 @@
 /** The kernel's own tables: what people switched on or off, how far durable events were relayed, and who is to be erased. */
 import { type Migration, createTables, defineTable } from '@svc/api';
 
+/** What people switched on or off. */
+const Choices = defineTable('choices', '1.0.0', { columns: { id: { kind: 'text', primaryKey: true }, enabled: { kind: 'integer', notNull: true }, at: { kind: 'text', notNull: true } } });
+
+/** How far each listener of durable events has come. */
+const Offsets = defineTable('offsets', '1.0.0', { columns: { listener: { kind: 'text', primaryKey: true }, seq: { kind: 'integer', notNull: true } } });
+
+/** `until` is in milliseconds of the database's own clock; `numbered` the newest number of a durable event. */
+const Leases = defineTable('leases', '1.0.0', {
+  columns: {
+    name: { kind: 'text', primaryKey: true },
+    holder: { kind: 'text', notNull: true },
+    until: { kind: 'integer', notNull: true },
+    numbered: { kind: 'integer', notNull: true },
+  },
+});
+
 const Purges = defineTable('purges', '1.0.0', {
   columns: {
     id: { kind: 'text', primaryKey: true },
@@ -18,8 +34,6 @@ const Receipts = defineTable('receipts', '1.0.0', {
   primaryKey: ['purge_id', 'area'],
   indexes: [['area', 'done_at']],
 });
-
-const purgeTables: Migration = createTables('0004_purges', [Purges, Receipts]);
 
 /** Settings that were changed over the API, for the other daemons on this database. */
 const Settings = defineTable('settings', '1.0.0', {
@@ -88,27 +102,7 @@ export const NOT_BACKED_UP: readonly string[] = ['kernel__trash_rows', 'kernel__
 export const kernelTables = { id: 'kernel', tables: ['bus', 'choices', 'daemons', 'events', 'leases', 'offsets', 'purges', 'receipts', 'settings', 'trash', 'trash_rows'], isPlatform: true } as const;
 
 export const kernelMigrations: readonly Migration[] = [
-  {
-    name: '0001_choices',
-    up: (m) => m.createTable('choices', { id: { kind: 'text', primaryKey: true }, enabled: { kind: 'integer', notNull: true }, at: { kind: 'text', notNull: true } }),
-  },
-  {
-    name: '0002_offsets',
-    up: (m) => m.createTable('offsets', { listener: { kind: 'text', primaryKey: true }, seq: { kind: 'integer', notNull: true } }),
-  },
-  {
-    name: '0003_leases',
-    // `until` is in milliseconds of the database's own clock; `numbered` the newest number of a durable event.
-    up: (m) =>
-      m.createTable('leases', {
-        name: { kind: 'text', primaryKey: true },
-        holder: { kind: 'text', notNull: true },
-        until: { kind: 'integer', notNull: true },
-        numbered: { kind: 'integer', notNull: true },
-      }),
-  },
-  purgeTables,
-  createTables('0005_settings_and_daemons', [Settings, Daemons]),
-  createTables('0006_bus', [Bus]),
-  createTables('0007_trash', [Trash, TrashRows]),
+  createTables('0001_tables', [Choices, Offsets, Leases, Purges, Receipts, Settings, Daemons, Bus, Trash, TrashRows], {
+    replaces: ['0001_choices', '0002_offsets', '0003_leases', '0004_purges', '0005_settings_and_daemons', '0006_bus', '0007_trash'],
+  }),
 ];

@@ -207,6 +207,8 @@ describeOnEngines('journal races', (engine) => {
         'root_id',
         'cause_kind',
         'cause_id',
+        'pool',
+        'begun_at',
       ],
     ]);
     expect(await columns('journal__steps')).to.deep.equal(['intent', 'outcome', 'ended_at']);

@@ -34,10 +34,11 @@ describeOnEngines('journal runs', (engine) => {
           rootId: 'p',
           cause: { kind: 'cron', id: 'c' },
           subject: 'a',
+          pool: null,
           status: 'running',
           input: { ask: 1 },
         },
-        ...{ result: null, error: null, attempt: 1, createdAt: at, updatedAt: at, wait: null },
+        ...{ result: null, error: null, attempt: 1, createdAt: at, begunAt: at, updatedAt: at, wait: null },
       });
       expect(await rig.journal.get(alice, 'bare')).to.include({ key: null, fingerprint: null, lane: null, parentId: null, rootId: 'bare', cause: null, input: null });
       expect(await rig.journal.get(alice, 'nobody')).to.equal(undefined);

@@ -55,23 +55,6 @@ describe('storage in a file', () => {
       (error: Error) => error,
     );
 
-  it('of a build that named tables with one underscore keeps its rows, and is migrated no second time', async () => {
-    const migrations = [one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } })), one('0002_tags', (m) => m.createTable('tags', { id: { kind: 'text' } }))];
-    await storage.migrate(owner, migrations);
-    expect(await put({ id: 'kept' })).to.equal('ok');
-    await storage.close();
-    const disk = await openSqlite({ file: join(home, 'svc.db'), readOnly: false, maxStatements: 1 });
-    for (const table of ['notes', 'tags', 'migrations']) await disk.exec(`ALTER TABLE note_book__${table} RENAME TO note_book_${table}`);
-    await disk.close();
-
-    await open();
-
-    expect(await storage.migrate(owner, migrations)).to.deep.equal({ applied: [] });
-    expect(await db.system('a test').select({ from: 'notes' })).to.deep.equal([{ id: 'kept' }]);
-    expect(await db.system('a test').count('tags')).to.equal(0);
-    expect(await storage.migrate(owner, [...migrations, one('0003_place', (m) => m.addColumn('notes', 'place', { kind: 'text' }))])).to.deep.equal({ applied: ['0003_place'] });
-  });
-
   it('keeps a text with a NUL in it', async () => {
     await storage.migrate(owner, [one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } }))]);
     expect(await put({ id: 'nul\0inside' })).to.equal('ok');

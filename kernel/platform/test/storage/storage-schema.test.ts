@@ -113,6 +113,33 @@ describeOnEngines('tables in storage', (engine) => {
     expect(await codeOf(storage.migrate(owner, [first, one('0003_next', (m) => m.addColumn('notes', 'x', { kind: 'text' }))]))).to.equal('ok');
   });
 
+  describe('that one migration joins', () => {
+    const parts = [one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } })), one('0002_x', (m) => m.addColumn('notes', 'x', { kind: 'text' }))];
+    const whole = { ...one('0001_tables', (m) => m.createTable('notes', { id: { kind: 'text' }, x: { kind: 'text' } })), replaces: ['0001_init', '0002_x'] };
+    const next = one('0002_next', (m) => m.addColumn('notes', 'y', { kind: 'text' }));
+    const books = () => [...(storage.appliedMigrations().get('note_book__migrations')?.keys() ?? [])];
+
+    it('count as applied where all of them are, and the next one follows', async () => {
+      await storage.migrate(owner, parts);
+      await storage.migrate(owner, [whole, next]);
+      expect(books()).to.deep.equal(['0001_tables', '0002_next']);
+      await storage.close();
+      await open();
+      expect(books().sort()).to.deep.equal(['0001_tables', '0002_next']);
+      expect(await storage.migrate(owner, [whole, next])).to.deep.equal({ applied: [] });
+    });
+
+    it('are refused where some are missing, and left as they are', async () => {
+      await storage.migrate(owner, parts.slice(0, 1));
+      expect(await codeOf(storage.migrate(owner, [whole]))).to.equal('storage_migration_joined');
+      expect(books()).to.deep.equal(['0001_init']);
+    });
+
+    it('are the whole in a new database', async () => {
+      expect(await storage.migrate(owner, [whole, next])).to.deep.equal({ applied: ['0001_tables', '0002_next'] });
+    });
+  });
+
   it('remember what was applied and when, across a restart', async () => {
     const first = one('0001_init', (m) => m.createTable('notes', { id: { kind: 'text' } }));
     await storage.migrate(owner, [first]);

@@ -1,5 +1,5 @@
 /**
- * Commits of runs that are held, through a database that cannot be written for a while (decision 0139).
+ * Commits of runs that are held, through a database that cannot be written for a while (decision 0003).
  *
  * C1  What passes by itself is tried again, ever more slowly, for `patienceMs`: a full disk, a lock of another program, a server that is away.
  * C2  A commit that did not say whether it took effect is looked up first, and is never written twice: progress leaves

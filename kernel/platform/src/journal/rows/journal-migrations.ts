@@ -1,11 +1,35 @@
 /** The tables of the journal. Rows grow by expansion only: older code reads newer files. */
-import type { Migration } from '@svc/api';
+import type { Migration, MigrationBuilder } from '@svc/api';
 
 export const journalOwner = { id: 'journal', tables: ['runs', 'steps'], isPlatform: true } as const;
 
+const addIndexes = (m: MigrationBuilder): void => {
+  m.createIndex('runs', ['owner_id', 'kind', 'request_key'], { unique: true, where: 'request_key IS NOT NULL' });
+  // J3: the database itself lets one run of a lane be running or waiting.
+  m.createIndex('runs', ['lane'], { unique: true, where: "status IN ('running', 'waiting')" });
+  m.createIndex('runs', ['lane', 'status', 'position'], { where: 'lane IS NOT NULL' });
+  m.createIndex('runs', ['kind', 'status', 'position']);
+  m.createIndex('runs', ['wake_key'], { where: "status = 'waiting'" });
+  m.createIndex('runs', ['wait_until'], { where: "status = 'waiting'" });
+  m.createIndex('runs', ['subject', 'position'], { where: 'subject IS NOT NULL' });
+  m.createIndex('runs', ['parent_id'], { where: 'parent_id IS NOT NULL' });
+  // A start reads what is unfinished, however many runs have ended.
+  m.createIndex('runs', ['status'], { where: "status IN ('queued', 'running', 'waiting')" });
+  // The oldest first, for those that sweep; the newest first, for those that list.
+  m.createIndex('runs', ['position']);
+  // What one person's runs and one conversation's runs are listed by, however many others there are.
+  m.createIndex('runs', ['owner_id', 'kind', 'position']);
+  m.createIndex('runs', ['lane', 'position'], { where: 'lane IS NOT NULL' });
+  m.createIndex('runs', ['session_id'], { where: 'session_id IS NOT NULL' });
+  // What ended in the last minute, however much ended before.
+  m.createIndex('runs', ['kind', 'updated_at'], { where: "status IN ('done', 'failed', 'cancelled')" });
+  m.createIndex('runs', ['root_id', 'position'], { where: 'root_id IS NOT NULL' });
+};
+
 export const journalMigrations: readonly Migration[] = [
   {
-    name: '0001_init',
+    name: '0001_tables',
+    replaces: ['0001_init', '0002_subject', '0002_interrupts', '0003_unfinished', '0004_lists', '0005_sessions', '0006_ended', '0007_roots'],
     up(m) {
       m.createTable('runs', {
         id: { kind: 'text', primaryKey: true },
@@ -32,14 +56,18 @@ export const journalMigrations: readonly Migration[] = [
         // The fencing token: one more with each claim, never less.
         lease_token: { kind: 'integer', notNull: true },
         lease_until: { kind: 'integer', notNull: true },
+        // Why a run is to stop, for a holder that another process cannot reach at once.
+        interrupt: { kind: 'json' },
+        // What the work is about, an agent as a rule.
+        subject: { kind: 'text' },
+        // The conversation that a run belongs to, for the purge of it.
+        session_id: { kind: 'text' },
+        // Empty for a run that no other run began: it is its own root.
+        root_id: { kind: 'text' },
+        cause_kind: { kind: 'text' },
+        cause_id: { kind: 'text' },
       });
-      m.createIndex('runs', ['owner_id', 'kind', 'request_key'], { unique: true, where: 'request_key IS NOT NULL' });
-      // J3: the database itself lets one run of a lane be running or waiting.
-      m.createIndex('runs', ['lane'], { unique: true, where: "status IN ('running', 'waiting')" });
-      m.createIndex('runs', ['lane', 'status', 'position'], { where: 'lane IS NOT NULL' });
-      m.createIndex('runs', ['kind', 'status', 'position']);
-      m.createIndex('runs', ['wake_key'], { where: "status = 'waiting'" });
-      m.createIndex('runs', ['wait_until'], { where: "status = 'waiting'" });
+      addIndexes(m);
       m.createTable(
         'steps',
         {
@@ -57,63 +85,6 @@ export const journalMigrations: readonly Migration[] = [
         },
         { primaryKey: ['run_id', 'seq'] },
       );
-    },
-  },
-  {
-    name: '0002_subject',
-    up(m) {
-      m.addColumn('runs', 'subject', { kind: 'text' });
-      m.createIndex('runs', ['subject', 'position'], { where: 'subject IS NOT NULL' });
-      m.createIndex('runs', ['parent_id'], { where: 'parent_id IS NOT NULL' });
-    },
-  },
-  {
-    name: '0002_interrupts',
-    up: (m) => {
-      // Why a run is to stop, for a holder that another process cannot reach at once.
-      m.addColumn('runs', 'interrupt', { kind: 'json' });
-    },
-  },
-  {
-    name: '0003_unfinished',
-    up: (m) => {
-      // A start reads what is unfinished, however many runs have ended.
-      m.createIndex('runs', ['status'], { where: "status IN ('queued', 'running', 'waiting')" });
-      // The oldest first, for those that sweep; the newest first, for those that list.
-      m.createIndex('runs', ['position']);
-    },
-  },
-  {
-    name: '0004_lists',
-    up: (m) => {
-      // What one person's runs and one conversation's runs are listed by, however many others there are.
-      m.createIndex('runs', ['owner_id', 'kind', 'position']);
-      m.createIndex('runs', ['lane', 'position'], { where: 'lane IS NOT NULL' });
-    },
-  },
-  {
-    name: '0005_sessions',
-    up: (m) => {
-      // The conversation that a run belongs to, for the purge of it.
-      m.addColumn('runs', 'session_id', { kind: 'text' });
-      m.createIndex('runs', ['session_id'], { where: 'session_id IS NOT NULL' });
-    },
-  },
-  {
-    name: '0006_ended',
-    up: (m) => {
-      // What ended in the last minute, however much ended before.
-      m.createIndex('runs', ['kind', 'updated_at'], { where: "status IN ('done', 'failed', 'cancelled')" });
-    },
-  },
-  {
-    name: '0007_roots',
-    up: (m) => {
-      // Empty for a run that no other run began: it is its own root.
-      m.addColumn('runs', 'root_id', { kind: 'text' });
-      m.addColumn('runs', 'cause_kind', { kind: 'text' });
-      m.addColumn('runs', 'cause_id', { kind: 'text' });
-      m.createIndex('runs', ['root_id', 'position'], { where: 'root_id IS NOT NULL' });
     },
   },
   {

@@ -21,10 +21,10 @@ const KINDS: ReadonlySet<ColumnSpec['kind']> = new Set(['text', 'integer', 'real
 /** Throws `storage_unknown_table`, `storage_bad_write`, `storage_sql_refused` and `storage_foreign_table`. */
 export const validateMigrations = (names: TableNames, migrations: readonly Migration[]): ValidatedMigration[] => {
   const validateText = createSqlPolicy(names);
-  return migrations.map(({ name, up }) => {
+  return migrations.map(({ name, replaces, up }) => {
     const steps = structuredClone(recordMigration({ name, up }));
     for (const step of steps) validateStep(names, step, validateText);
-    return { steps, migration: replayOf(name, steps) };
+    return { steps, migration: { ...replayOf(name, steps), ...(replaces === undefined ? {} : { replaces: replaces.map(String) }) } };
   });
 };
 

@@ -174,6 +174,13 @@ export const storageErrors = defineErrors('storage', {
     message: (owner: string, name: string) => `Migration ${name} of ${owner} comes before one that is already applied.`,
     hint: 'Give the new migration a higher number.',
   },
+  migration_joined: {
+    status: 500,
+    retry: false,
+    message: (owner: string, missing: string, name: string) =>
+      `The database is older than this version can read: migration ${missing} of ${owner} was never applied, and this version has it only as a part of ${name}.`,
+    hint: 'Nothing was changed. Start the last version before this one once, which applies it, then start this one again.',
+  },
   migration_failed: {
     status: 500,
     retry: false,

@@ -12,7 +12,7 @@ export interface CopyPlan {
   readonly openUpgrades: readonly string[];
 }
 
-/** Rejects with `storage_move_no_source`, `storage_move_earlier_names` and `storage_move_other_version`. */
+/** Rejects with `storage_move_no_source` and `storage_move_other_version`. */
 export const planCopy = async (source: MoveEnd, owners: readonly MovedOwner[]): Promise<CopyPlan> => {
   const tables = await source.tables();
   if (!tables.includes('kernel__events')) throw moveErrors.move_no_source(source.place);

@@ -56,12 +56,6 @@ export const moveErrors = defineErrors('storage', {
     message: (what: string) => `The database was not copied: it has tables of extensions that are not installed: ${what}.`,
     hint: 'Install the extensions again, or leave their tables behind with --without ID.',
   },
-  move_earlier_names: {
-    status: 409,
-    retry: false,
-    message: (tables: string) => `The database was not copied: ${tables} have names of an earlier version.`,
-    hint: 'Start the daemon of this version once and stop it again. That renames them.',
-  },
   move_other_version: {
     status: 409,
     retry: false,

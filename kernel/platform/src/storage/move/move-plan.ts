@@ -2,6 +2,7 @@
 import type { Migration } from '@svc/api';
 import type { AppliedMigrations } from '../contract/engine.js';
 import { hashSteps, type MigrationStep, recordMigration } from '../contract/migrations/migration-builder.js';
+import { joinedBy } from '../contract/migrations/pending-migrations.js';
 import { type TableNames, type TableOwner, tableNames } from '../contract/table-names.js';
 import { moveErrors } from './errors.js';
 import type { MoveTable, OwnerSchema } from './move-end.js';
@@ -38,8 +39,6 @@ interface Found {
 
 /** What a migration is stands in its hash: only those are carried out here that were validated when the source applied them. */
 export const planMove = (known: readonly MovedOwner[], { applied, tables }: Found): MovePlan => {
-  const earlier = [...applied.keys()].filter((book) => !book.includes('__'));
-  if (earlier.length > 0) throw moveErrors.move_earlier_names(earlier.join(', '));
   const owners = known.flatMap((owner) => schemaOf(owner, applied));
   const planned = [EVENTS, ...owners.flatMap(tablesOf)];
   const names = new Set(planned.map(({ name }) => name));
@@ -52,11 +51,14 @@ const schemaOf = (owner: MovedOwner, applied: AppliedMigrations): OwnerSchema[] 
   const done = applied.get(names.bookkeeping);
   if (done === undefined) return [];
   const own = new Map(owner.migrations.map((migration) => [migration.name, recordMigration(migration)]));
-  const steps = [...done]
+  // What a newer migration has joined was validated as its parts; the target is made by the whole of it.
+  const joining = owner.migrations.filter((migration) => joinedBy(owner.id, migration, done).length > 0);
+  const joined = new Set(joining.flatMap(({ replaces = [] }) => replaces));
+  const steps = [...joining.map(({ name }): [string, string | undefined] => [name, undefined]), ...[...done].filter(([name]) => !joined.has(name))]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, sha256]) => {
       const recorded = own.get(name);
-      if (recorded === undefined || hashSteps(recorded) !== sha256) throw moveErrors.move_other_version(owner.id, name);
+      if (recorded === undefined || (sha256 !== undefined && hashSteps(recorded) !== sha256)) throw moveErrors.move_other_version(owner.id, name);
       return recorded;
     });
   return [{ names, steps }];

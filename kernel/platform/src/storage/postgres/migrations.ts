@@ -7,7 +7,7 @@ import { isSvcError, type Clock, type Logger, type Migration } from '@svc/api';
 import type { Deadlines } from '../contract/deadlines.js';
 import type { AppliedMigrations, DriverRow } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
-import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
+import { forgetSql, type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
 import { secondsOf, type StatementRules } from '../contract/statement-limits.js';
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
@@ -105,13 +105,14 @@ const applyNext = async (
   const { migrationMs } = deps.rules.limitsOf(names);
   await deps.deadlines.within(migrationMs, connection.cancel, async (deadline) => {
     try {
-      await connection.query(`${[timeoutSql(migrationMs, 'LOCAL '), ...compile(next), `INSERT INTO ${book} VALUES(${row})`].join('\n;')}\n;COMMIT`);
+      await connection.query(`${[timeoutSql(migrationMs, 'LOCAL '), ...compile(next), ...forgetSql(next, book, literal), `INSERT INTO ${book} VALUES(${row})`].join('\n;')}\n;COMMIT`);
     } catch (error) {
       if (!deadline.isOver) throw await failureOf(names.id, next.name, error);
       deps.rules.late(names, 'migration', deadline.ms());
       throw storageErrors.migration_too_slow(names.id, next.name, secondsOf(migrationMs)).with({ cause: error });
     }
   });
+  for (const name of next.forgets) done.delete(name);
   done.set(next.name, next.sha256);
   deps.log.debug('Migration applied.', { owner: names.id, migration: next.name });
   return next.name;

@@ -9,11 +9,10 @@ import type { Deadlines } from '../contract/deadlines.js';
 import type { AppliedMigrations } from '../contract/engine.js';
 import { storageErrors } from '../contract/errors.js';
 import type { TableCopies } from '../contract/table-copies.js';
-import { type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
+import { forgetSql, type PendingMigration, pendingOf } from '../contract/migrations/pending-migrations.js';
 import { secondsOf, type StatementRules } from '../contract/statement-limits.js';
 import type { TableNames } from '../contract/table-names.js';
 import type { WriteQueue } from '../contract/write-queue.js';
-import { earlierIndexes, renamesOf } from './earlier-names.js';
 import { OWN_BOUNDS, THIRD_PARTY_BOUNDS } from './sqlite-bounds.js';
 import type { SqliteConnection } from './sqlite-connection.js';
 import { mapSqliteError } from './sqlite-errors.js';
@@ -50,16 +49,16 @@ export const readApplied = async (connection: SqliteConnection): Promise<Applied
 };
 
 export const migrate = async (deps: MigrationDeps, names: TableNames, migrations: readonly Migration[]): Promise<{ applied: string[] }> => {
-  await takeEarlier(deps, names);
   const done = deps.applied.get(names.bookkeeping) ?? new Map<string, string>();
   const pending = pendingOf(names.id, done, migrations);
   if (pending.length === 0) return { applied: [] };
   // An extension without rows yet has nothing that a copy could save, and of one that is tried its own tables are kept.
-  if (done.size > 0 && !deps.kept.has(names.id)) await keepCopy(deps, names.id, pending[0]?.name ?? '');
+  const changing = pending.find(({ forgets }) => forgets.length === 0);
+  if (changing && done.size > 0 && !deps.kept.has(names.id)) await keepCopy(deps, names.id, changing.name);
   const { compileSteps } = await import('../contract/migrations/migration-sql.js');
-  const dialect = { ...sqliteSchema, words: sqliteWords, standingIndex: await earlierIndexes(deps.connection, names) };
   for (const migration of pending) {
-    await apply(deps, names, migration, compileSteps(dialect, migration.steps, names.physical));
+    await apply(deps, names, migration, compileSteps({ ...sqliteSchema, words: sqliteWords }, migration.steps, names.physical));
+    for (const name of migration.forgets) done.delete(name);
     done.set(migration.name, migration.sha256);
     deps.applied.set(names.bookkeeping, done);
     deps.log.debug('Migration applied.', { owner: names.id, migration: migration.name });
@@ -83,24 +82,13 @@ export const dropTables = async (deps: MigrationDeps, names: TableNames): Promis
   deps.log.info('Tables were dropped.', { owner: names.id, tables: first.length });
 };
 
-/** What an owner has under the names of an earlier build becomes its own, bookkeeping included. */
-const takeEarlier = async (deps: MigrationDeps, names: TableNames): Promise<void> => {
-  const found = await renamesOf(deps.connection, deps.applied, names);
-  if (!found) return;
-  await allOrNothing(deps, found.statements).catch((error: unknown) => {
-    throw mapSqliteError(error);
-  });
-  deps.applied.set(names.bookkeeping, found.done);
-  deps.applied.delete(found.book);
-  deps.log.info('Tables of an earlier build were renamed.', { owner: names.id });
-};
-
 const apply = async (deps: MigrationDeps, names: TableNames, migration: PendingMigration, steps: readonly string[]): Promise<void> => {
   const book = identifier(names.bookkeeping);
   const row = [migration.name, migration.sha256, deps.clock.iso()].map(literal).join();
   const statements = [
     bookkeepingSql(names.bookkeeping),
     ...steps,
+    ...forgetSql(migration, book, literal),
     // Fails on the name when another process was faster, and undoes the whole of it.
     `INSERT INTO ${book} VALUES(${row})`,
   ];

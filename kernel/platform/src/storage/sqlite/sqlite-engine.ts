@@ -85,7 +85,7 @@ const SET_UP = [
   'PRAGMA synchronous=FULL',
   'PRAGMA foreign_keys=ON',
   'PRAGMA temp_store=MEMORY',
-  // What is deleted is overwritten in the file: a purge leaves nothing to whoever reads its bytes (decision 0081).
+  // What is deleted is overwritten in the file: a purge leaves nothing to whoever reads its bytes (decision 0017).
   'PRAGMA secure_delete=ON',
   // The WAL file shrinks back to this after a checkpoint.
   'PRAGMA journal_size_limit=67108864',

@@ -12,8 +12,6 @@ export interface SchemaDialect extends Pick<Dialect, 'identifier'> {
   columnType(name: string, kind: ColumnSpec['kind']): string;
   /** A name for an index or a constraint that the engine does not cut off. */
   indexName(name: string): string;
-  /** The name that an index has in this database, where an earlier build gave it another. */
-  standingIndex?(name: string): string;
   readonly words: Pick<WordIndex, 'create'>;
 }
 
@@ -38,7 +36,7 @@ const compileStep = ({ builder, dialect, physical }: Compiling, step: MigrationS
     case 'createIndex':
       return [indexSql(dialect, physical(step.table), step)];
     case 'dropIndex':
-      return [`DROP INDEX ${indexNameOf(withStanding(dialect), physical(step.table), step.columns, 'idx')}`];
+      return [`DROP INDEX ${indexNameOf(dialect, physical(step.table), step.columns, 'idx')}`];
     case 'sql':
       return [step.text.replaceAll(/\{([a-z][a-z0-9_]*)\}/g, (_, table: string) => dialect.identifier(physical(table)))];
   }
@@ -62,11 +60,6 @@ const addColumn = (table: Knex.TableBuilder, dialect: SchemaDialect, name: strin
   if (spec.notNull || spec.primaryKey) column.notNullable();
   if (spec.default !== undefined) column.defaultTo(spec.default);
   if (spec.unique) column.unique();
-};
-
-const withStanding = (dialect: SchemaDialect): SchemaDialect => {
-  const { standingIndex } = dialect;
-  return standingIndex ? { ...dialect, indexName: (name) => standingIndex(dialect.indexName(name)) } : dialect;
 };
 
 const indexNameOf = ({ identifier, indexName }: SchemaDialect, table: string, columns: readonly string[], ending: 'key' | 'idx'): string =>

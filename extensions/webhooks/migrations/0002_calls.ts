@@ -1,4 +1,0 @@
-import { createTables } from '@svc/api';
-import { HookCalls } from '../src/contract.js';
-
-export const hookCallTable = createTables('0002_calls', [HookCalls]);

@@ -1,4 +1,0 @@
-import { createTables } from '@svc/api';
-import { TemplateRows } from '../src/contract.js';
-
-export const templateTable = createTables('0003_templates', [TemplateRows]);
