@@ -251,5 +251,11 @@ describe('svc agent with the real daemon', function () {
     const { killed } = await json<{ killed: Array<{ name: string }> }>('kill', 'twin', 'assistant-copy', 'twin');
     expect(killed.map(({ name }) => name)).to.deep.equal(['twin', 'assistant-copy']);
     expect((await agent('show', 'twin')).code).to.equal(1);
+    expect((await agent('list', '--deleted')).stdout).to.match(/^twin +until /m);
+    expect((await agent('restore', 'nobody')).code).to.equal(1);
+    expect(await json('restore', 'twin')).to.deep.include({ status: 'restored' });
+    expect((await agent('show', 'twin')).code).to.equal(0);
+    expect((await agent('kill', 'twin', 'assistant-copy', '--erase')).code).to.equal(0);
+    expect((await agent('list', '--deleted')).stdout).to.equal('No deleted agent can be restored.\n');
   });
 });

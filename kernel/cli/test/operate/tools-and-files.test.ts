@@ -102,11 +102,15 @@ describe('svc tool and files with the real daemon', function () {
       });
     });
 
-    it('list shows a folder, and rm takes one file', async () => {
+    it('list shows a folder, rm takes one file, and restore brings it back', async () => {
       expect((await files(['list', 'assistant', './deep/'])).stdout).to.match(/^FILE +SIZE +CHANGED\ndeep\/er\/b\.bin +5 bytes +just now\n$/);
       expect((await files(['list', 'assistant', 'dee'])).stdout).to.contain('nothing at dee');
-      expect((await files(['rm', 'assistant', 'deep/er/b.bin'])).stdout).to.equal('✓ deep/er/b.bin is deleted\n');
+      expect((await files(['rm', 'assistant', 'deep/er/b.bin'])).stdout).to.match(/^✓ deep\/er\/b\.bin is deleted; until \S+: .*svc.* files restore assistant [0-9a-f-]{36}\n$/);
       expect(JSON.parse((await files(['list', 'assistant', 'deep', '--json'])).stdout)).to.deep.equal({ files: [], total: 0, truncated: false });
+      expect((await files(['list', 'assistant', '--deleted'])).stdout).to.match(/deep\/er\/b\.bin +5 bytes +just now +until/);
+      expect((await files(['restore', 'assistant', 'nothing'])).code).to.equal(1);
+      expect((await files(['restore', 'assistant', 'deep/er/b.bin'])).stdout).to.equal('✓ deep/er/b.bin is back (5 bytes)\n');
+      expect((await files(['rm', 'assistant', 'deep/er/b.bin', '--erase'])).stdout).to.equal('✓ deep/er/b.bin is erased\n');
     });
 
     it('upload sends a file and gives its id', async () => {
