@@ -88,10 +88,10 @@ export const createInbox = (deps: InboxDeps): Inbox => {
         reply: message.facts ?? {},
       };
       const row: DeliveryRow = {
-        ...{ id, owner_id: account.ownerId, direction: 'inbound', channel: account.name, chat: message.chat.slice(0, MAX_ID), thread: message.thread?.slice(0, MAX_ID) ?? null },
-        ...{ sender: message.sender.slice(0, MAX_ID), sender_name: message.senderName?.slice(0, MAX_ID) ?? null, agent_id: null, session_id: null, run_id: null },
+        ...{ id, owner_id: account.ownerId, direction: 'inbound', channel: account.name, chat: idOf(message.chat), thread: message.thread === undefined ? null : idOf(message.thread) },
+        ...{ sender: idOf(message.sender), sender_name: message.senderName?.slice(0, MAX_ID) ?? null, agent_id: null, session_id: null, run_id: null },
         ...{ message: message.text.slice(0, MAX_MESSAGE), facts: JSON.stringify(facts), status: 'received', attempts: 0, reason: null },
-        ...{ platform_id: message.id.slice(0, MAX_ID), created_at: clock.iso(), ended_at: null },
+        ...{ platform_id: idOf(message.id), created_at: clock.iso(), ended_at: null },
       };
       const isCommand = message.text.startsWith('/');
       const { leased, replayed } = await journal.open(
@@ -121,6 +121,9 @@ export const createInbox = (deps: InboxDeps): Inbox => {
     change: (account, message, also = []) => change(deps, account, message, also),
   };
 };
+
+/** An id of a platform. PostgreSQL takes no text with U+0000, and a row with one would be refused again and again. */
+const idOf = (text: string): string => text.slice(0, MAX_ID).replaceAll('\0', '\u{fffd}');
 
 const change = async (deps: InboxDeps, account: Account, { id: platformId, text }: Changed, also: readonly Write[]): Promise<void> => {
   const { db } = deps;

@@ -147,6 +147,11 @@ describe('channels', function () {
     expect(await (await write({ sender_id: 'door', message: '' })).json()).to.deep.equal({ status: 'ignored' });
     for (const size of [300_000, 5_000_000]) expect((await write({ sender_id: 'door', message: 'x'.repeat(size) })).status).to.equal(413);
     expect(received.length).to.equal(1);
+    // No database has to store what PostgreSQL refuses.
+    await write({ sender_id: 'a\0b', message: 'zero' });
+    await until(async () => (await deliveries('?direction=inbound')).find(({ chat }) => chat === 'a\u{fffd}b'), 'the sender');
+    await until(() => received[1], 'its answer');
+    received.length = 0;
   });
 
   it('O2 O4 keeps the order of a chat while it tries again, and a failed message can be sent again', async () => {
