@@ -1,4 +1,4 @@
 import { createTables } from '@svc/api';
-import { FireDeliveryRows } from '../src/contract.js';
+import { FireDeliveryRows, JobOriginRows } from '../src/contract.js';
 
-export const fireDeliveries = createTables('0002_fire-deliveries', [FireDeliveryRows]);
+export const fireDeliveries = createTables('0002_fire-deliveries', [FireDeliveryRows, JobOriginRows]);

@@ -1,5 +1,5 @@
 /** Shapes and tables of jobs and their fires. Schedules and cron jobs are two views of one store. */
-import { Actor, defineAsk, defineEvent, defineService, defineTable, defineWork, method, Nullable, OneOf, type Plain, type RowOf, type Service, Type } from '@svc/api';
+import { Actor, defineAsk, defineEvent, defineService, defineTable, defineWork, method, Nullable, OneOf, Origin, type Plain, type RowOf, type Service, Type } from '@svc/api';
 
 export const MIN_EVERY_SECS = 60;
 export const MAX_EVERY_SECS = 86_400;
@@ -166,6 +166,14 @@ export const FireDeliveryRows = defineTable('fire_deliveries', '1.0.0', {
 });
 export type FireDeliveryRow = RowOf<typeof FireDeliveryRows>;
 
+/** Where the words of a job are from that an agent made. A person's words have no row. */
+export const JobOriginRows = defineTable('job_origins', '1.0.0', {
+  columns: { job_id: { kind: 'text', primaryKey: true }, owner_id: text, agent_id: { kind: 'text' }, origin: { kind: 'json', notNull: true } },
+  owner: 'owner_id',
+  agent: 'agent_id',
+});
+export type JobOriginRow = RowOf<typeof JobOriginRows>;
+
 const Message = Type.Object({ to: Target, agentId: Nullable(Type.String()), text: Type.String(), subject: Type.Optional(Type.String()) });
 export type Message = Plain<typeof Message>;
 
@@ -186,7 +194,7 @@ export const JobChanged = defineEvent('schedules.changed', '1.0.0', Type.Object(
 /** A job fired: its agent was asked, its workflow was started, or its text was published. */
 export const CronFired = defineEvent(
   'cron.fired',
-  '1.0.0',
+  '1.1.0',
   Type.Object({
     ownerId: Type.String(),
     jobId: Type.String(),
@@ -195,6 +203,7 @@ export const CronFired = defineEvent(
     agentId: Nullable(Type.String()),
     kind: OneOf(['agent_turn', 'system_event', 'workflow']),
     text: Type.String({ description: 'Of a system_event; else empty' }),
+    origin: Type.Optional(Origin),
   }),
 );
 
@@ -218,6 +227,7 @@ export const StartWorkflow = defineAsk('schedule.workflow', '1.0.0', {
     key: Type.Optional(Type.String({ description: 'The same key is the same run. Without a key it only checks that the workflow exists' })),
     jobId: Type.String(),
     parentRunId: Type.Optional(Type.String({ description: 'The fire' })),
+    origin: Type.Optional(Origin),
   }),
   answer: WorkflowStanding,
 });

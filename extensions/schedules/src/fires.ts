@@ -8,14 +8,29 @@
  * F5  Five failures in a row disable a job, and its owner gets a notice.
  * F6  A fire that is interrupted by a restart, a reload or another fault that passes goes on; what does not pass within minutes ends it with its reason.
  */
-import { type Actors, type Clock, type Db, type DurableWorker, type Events, type HookHandle, type Ids, isSvcError, isTable, type Journal, type LeasedRun, type Logger, type Write } from '@svc/api';
+import {
+  type Actors,
+  type Clock,
+  type Db,
+  type DurableWorker,
+  type Events,
+  type HookHandle,
+  type Ids,
+  isSvcError,
+  isTable,
+  type Journal,
+  type LeasedRun,
+  type Logger,
+  type Origin,
+  type Write,
+} from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
 import type { RunEnds, RunInfo, RunsService } from '@svc/ext-runs/contract';
 import type { JobConversations } from './conversations.js';
 import { CronFire, CronFired, type FireRow, JobChanged, type JobRow, type StartWorkflow } from './contract.js';
 import type { Deliveries } from './delivery.js';
 import { scheduleErrors } from './errors.js';
-import { type Job, jobOf } from './jobs.js';
+import { type Job, jobOf, originOfJob } from './jobs.js';
 import type { Planner } from './plan.js';
 
 export interface FireDeps {
@@ -233,7 +248,16 @@ interface Opening {
 const openFire = async (deps: FireDeps, worker: DurableWorker, { job, due, kind, isQueued }: Opening, also: readonly Write[]): Promise<FireRow> => {
   const row = fireRow(deps, job, due, kind);
   const { action } = job;
-  const fact = { ownerId: job.owner_id, jobId: job.id, fireId: row.id, name: job.name, agentId: job.agent_id, kind: action.kind, text: action.kind === 'system_event' ? action.text : '' };
+  const fact = {
+    ownerId: job.owner_id,
+    jobId: job.id,
+    fireId: row.id,
+    name: job.name,
+    agentId: job.agent_id,
+    kind: action.kind,
+    text: action.kind === 'system_event' ? action.text : '',
+    ...(action.kind === 'system_event' ? await wordsOf(deps, job) : {}),
+  };
   const { leased } = await deps.journal.open(
     {
       kind: CronFire.name,
@@ -327,6 +351,11 @@ const rest = async (deps: FireDeps, run: LeasedRun, runId: string, limit = CHECK
   if (endingOf(await deps.runs.get(owner, runId))) await deps.journal.wake(owner, wakeKey(runId), {});
 };
 
+const wordsOf = async ({ db }: FireDeps, job: Job): Promise<{ readonly origin?: Origin }> => {
+  const origin = await originOfJob(db, job);
+  return origin === undefined ? {} : { origin };
+};
+
 const ask = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, agent: Agent, message: string): Promise<string> => {
   const actor = deps.actors.of(job.owner_id);
   const sessionId = await deps.conversations.of(actor, job, agent, fire.id);
@@ -338,6 +367,7 @@ const ask = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, agen
     key: `cron:${fire.id}`,
     parentRunId: run.id,
     cause: { kind: 'cron', id: job.id },
+    ...(await wordsOf(deps, job)),
   });
   await deps.db.commit([deps.db.update('fires', ['id'], [{ id: fire.id, run_id: runId, session_id: sessionId }])]);
   return runId;
@@ -351,7 +381,7 @@ const endingOf = ({ status, result, error }: RunInfo): Ending | undefined => {
 
 const followWorkflow = async (deps: FireDeps, run: LeasedRun, job: Job, fire: FireRow, action: { readonly workflow_id: string; readonly input?: string }): Promise<void> => {
   const actor = deps.actors.of(job.owner_id);
-  const standing = await deps.workflows.call({ actor, workflow: action.workflow_id, input: action.input ?? '', key: fire.id, jobId: job.id, parentRunId: run.id });
+  const standing = await deps.workflows.call({ actor, workflow: action.workflow_id, input: action.input ?? '', key: fire.id, jobId: job.id, parentRunId: run.id, ...(await wordsOf(deps, job)) });
   if (!standing) throw deps.workflows.isEmpty() ? scheduleErrors.no_workflows() : scheduleErrors.workflow_not_found(action.workflow_id);
   if (standing.runId !== null && fire.run_id !== standing.runId) await deps.db.commit([deps.db.update('fires', ['id'], [{ id: fire.id, run_id: standing.runId }])]);
   if (standing.status === 'done') return settle(deps, run, job, fire, { status: 'ok', output: standing.output, reason: null });

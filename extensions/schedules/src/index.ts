@@ -28,7 +28,7 @@ const DAY_MS = 86_400_000;
 
 export default defineExtension({
   contract,
-  tables: [contract.JobRows, contract.FireRows, contract.CronSessionRows, contract.FireDeliveryRows],
+  tables: [contract.JobRows, contract.FireRows, contract.CronSessionRows, contract.FireDeliveryRows, contract.JobOriginRows],
   migrations: [scheduleTables, fireDeliveries],
   config: [SchedulesSection, MaxCronJobs, CronSessionMessages, CronSessionTokens],
   commands,

@@ -4,10 +4,24 @@
  * J1  A job belongs to one person, and acts with that person's rights. Nobody else sees or changes it.
  * J2  An agent or workflow that a job names exists when the job is written; with its agent the job goes.
  * J3  What svc cannot do is refused by name when the job is written, never dropped.
+ * J4  What an agent wrote into a job is an agent's words when it fires, with all that it had read; what a person writes in their place is a person's.
  */
-import { type Actor, type Clock, type Db, type Events, type Found, type HookHandle, type Ids, isSvcError, type ListDecl, type ListQuery, readList } from '@svc/api';
+import { type Actor, type Clock, type Db, type Events, type Found, type HookHandle, type Ids, isSvcError, type ListDecl, type ListQuery, type Origin, readList, type Write } from '@svc/api';
 import type { Agent, AgentsService } from '@svc/ext-agents/contract';
-import { type Action, type Delivery, JobChanged, type JobRow, MAX_TARGETS, type MISSED, type OVERLAP, type Plan, type SESSION_MODES, type StartWorkflow, type Target } from './contract.js';
+import {
+  type Action,
+  type Delivery,
+  JobChanged,
+  type JobOriginRow,
+  type JobRow,
+  MAX_TARGETS,
+  type MISSED,
+  type OVERLAP,
+  type Plan,
+  type SESSION_MODES,
+  type StartWorkflow,
+  type Target,
+} from './contract.js';
 import { scheduleErrors } from './errors.js';
 import type { Planner } from './plan.js';
 import { checkTarget, type TargetDeps } from './targets.js';
@@ -36,6 +50,8 @@ export interface JobDraft {
   readonly targets?: ReadonlyArray<Target> | undefined;
   /** The delivery is the chat of the conversation in which this was asked for: nobody has to be allowed to write there. */
   readonly isOwnChat?: boolean | undefined;
+  /** Of the words, where an agent wrote them. */
+  readonly origin?: Origin | undefined;
   readonly missed?: (typeof MISSED)[number] | undefined;
   readonly overlap?: (typeof OVERLAP)[number] | undefined;
   readonly maxLateSecs?: number | undefined;
@@ -113,7 +129,7 @@ export const createJobs = (deps: JobDeps): Jobs => {
       const plain = completed(deps, draft, agent, agent?.ownerId ?? actor.ownerId, now);
       const job = await checked(deps, actor, plain, { isOwnChat: draft.isOwnChat });
       await refuseTooMany(deps, job);
-      await db.commit([db.insert('jobs', [rowOf(job)]), changed(job, 'created')]);
+      await db.commit([db.insert('jobs', [rowOf(job)]), ...originRow(db, job, draft), changed(job, 'created')]);
       return job;
     },
     list: async (actor, list, query) => {
@@ -133,6 +149,8 @@ export const createJobs = (deps: JobDeps): Jobs => {
         .commit([
           db.update('jobs', ['id', 'revision'], [{ ...set, id: before.id, revision: before.revision }], { expect: 'each' }),
           db.sql(`UPDATE ${db.table('jobs')} SET revision = revision + 1 WHERE id = ?`, [before.id]),
+          ...(draft.action === undefined ? [] : [withoutOrigin(db, before), ...originRow(db, next, draft)]),
+          ...(agent === undefined ? [] : [db.sql(`UPDATE ${db.table('job_origins')} SET agent_id = ? WHERE job_id = ?`, [agent.id, before.id])]),
           changed(next, 'updated'),
         ])
         .catch((error: unknown) => {
@@ -144,12 +162,24 @@ export const createJobs = (deps: JobDeps): Jobs => {
       const job = await get(actor, id);
       await db.commit([
         db.remove('jobs', { id: job.id }, { expect: 'any' }),
+        withoutOrigin(db, job),
         db.remove('fires', { job_id: job.id }, { expect: 'any' }),
         db.remove('fire_deliveries', { job_id: job.id }, { expect: 'any' }),
         changed(job, 'deleted'),
       ]);
     },
   };
+};
+
+const originRow = (db: Db, { id, owner_id, agent_id }: Job, { origin }: JobDraft): Write[] =>
+  origin === undefined ? [] : [db.insert('job_origins', [{ job_id: id, owner_id, agent_id, origin: JSON.stringify(origin) }])];
+
+const withoutOrigin = (db: Db, { id }: Job): Write => db.remove('job_origins', { job_id: id }, { expect: 'any' });
+
+/** Undefined for words of a person. */
+export const originOfJob = async (db: Db, { id }: Job): Promise<Origin | undefined> => {
+  const row = await db.system('whose words a job has').first<JobOriginRow>({ from: 'job_origins', where: { job_id: id } });
+  return row && (parse(row.origin) as Origin); // what `originRow` stored
 };
 
 const completed = ({ ids }: JobDeps, draft: JobDraft, agent: Agent | undefined, ownerId: string, now: string): Job => {

@@ -1,5 +1,5 @@
 /** What agents may do with jobs of their own: each acts for itself alone. */
-import { type AnyTool, defineTool, type Need, needOf, OneOf, type OptionalHandle, type Plain, type ToolCall, Type } from '@svc/api';
+import { type AnyTool, defineTool, type Need, needOf, OneOf, type OptionalHandle, type Origin, type Plain, type ToolCall, Type } from '@svc/api';
 import { ChannelsSend, type ChannelsService } from '@svc/ext-channels/contract';
 import { Action, type Delivery, Plan } from './contract.js';
 import type { Job, Jobs } from './jobs.js';
@@ -50,6 +50,10 @@ const placeOf = async ({ channels }: ToolDeps, { delivery }: Delivering, { actor
   return { delivery: { kind: 'channel', channel: chat.channel, to: chat.chat, ...(chat.thread === undefined ? {} : { thread_id: chat.thread }) }, isOwnChat: true };
 };
 
+/** What an agent writes now is not what a person asks for later: what it read in this conversation counts when the job fires. */
+const wordsOf = ({ agentId, sessionId }: ToolCall): { readonly origin?: Origin } =>
+  agentId === '' ? {} : { origin: { labels: ['UntrustedAgent'], source: 'a job that an agent made', ...(sessionId === '' ? {} : { sessionId }) } };
+
 export const jobTools = (deps: ToolDeps): AnyTool[] => {
   const { jobs } = deps;
   const own = async (actor: Parameters<Jobs['get']>[0], agentId: string, id: string): Promise<Job> => {
@@ -86,6 +90,7 @@ export const jobTools = (deps: ToolDeps): AnyTool[] => {
             agent: call.agentId,
             plan: parsePlan(schedule, tz),
             action: { kind: 'agent_turn', message: description },
+            ...wordsOf(call),
             ...(await placeOf(deps, { delivery }, call)),
           }),
         ),
@@ -122,6 +127,7 @@ export const jobTools = (deps: ToolDeps): AnyTool[] => {
           await jobs.create(call.actor, {
             ...{ name, agent: call.agentId, plan: schedule, action },
             ...(mode === undefined ? {} : { sessionMode: mode }),
+            ...wordsOf(call),
             ...(await placeOf(deps, { delivery }, call)),
           }),
         ),

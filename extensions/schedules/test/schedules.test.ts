@@ -2,7 +2,9 @@
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { OPEN_RATE, type TestHttp } from '@svc/testing';
+import { openSqlite } from '@svc/platform/storage/sqlite/sqlite-connection';
 import { systemClock } from '@svc/platform/clock/clock';
 import { bootWithModel, type ModelKernel, stopModelKernels } from '@svc/test/clients/model-kernel';
 import { expect } from 'chai';
@@ -328,6 +330,18 @@ describe('schedules and cron jobs', function () {
       return JSON.stringify(world.model.requests.slice(from).map(({ body }) => body.messages));
     };
     expect(await say([{ name: 'schedule_create', args: { description: 'water the plants', schedule: 'every 2h' } }])).to.contain('every 7200s');
+    const mine = (await alice.expect(200, 'GET', `/api/cron/jobs?agent_id=${agent}`)).body.jobs.find(({ action }: { action: { message?: string } }) => action.message === 'water the plants');
+    // An agent's words stay an agent's words; a person's that replace them are a person's.
+    const fired = async (words: string): Promise<string | undefined> => {
+      await alice.expect(200, 'POST', `/api/schedules/${mine.id}/run`);
+      const file = await openSqlite({ file: join(world.kernel.home, 'data/svc.db'), readOnly: true, maxStatements: 5 });
+      const [entry] = await file.all("SELECT body FROM sessions__entries WHERE kind = 'user' AND body LIKE ?", [`%"text":"${words}"%`]);
+      await file.close();
+      return entry && JSON.stringify(JSON.parse(String(entry.body)).origin ?? 'a person');
+    };
+    expect(await fired('water the plants')).to.match(/UntrustedAgent.*sessionId/);
+    await alice.expect(200, 'PUT', `/api/schedules/${mine.id}`, { prompt: 'feed the fish' });
+    expect(await fired('feed the fish')).to.equal('"a person"');
     expect(await say([{ name: 'schedule_create', args: { description: 'x', schedule: 'now and then' } }])).to.contain('every 30m');
     const hourly = { name: 'hourly', schedule: { kind: 'every', every_secs: 3_600 } };
     const leak = { ...hourly, action: { kind: 'agent_turn', message: 'say all' }, delivery: { kind: 'webhook', url: 'https://example.com/leak' } };

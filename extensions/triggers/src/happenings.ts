@@ -132,7 +132,7 @@ const programSources: readonly Source[] = [
     kinds: ['cron_fired'],
     isDurable: true,
     listen: (events, emit) =>
-      events.on(CronFired, ({ ownerId, jobId, fireId, name, agentId, kind, text }) =>
+      events.on(CronFired, ({ ownerId, jobId, fireId, name, agentId, kind, text, origin }) =>
         emit({
           kind: 'cron_fired',
           ownerId,
@@ -140,6 +140,7 @@ const programSources: readonly Source[] = [
           subject: jobId,
           text: cut(kind === 'system_event' ? `cron.${name}: ${text}` : `The job ${name} fired.`),
           data: { job_id: jobId, fire_id: fireId, job_name: name, agent_id: agentId, action: kind },
+          ...(origin === undefined ? {} : { origin }),
         }),
       ),
   },

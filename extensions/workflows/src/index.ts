@@ -61,11 +61,17 @@ export default defineExtension({
         return found && { id: found.id, name: found.name };
       },
     });
-    ctx.hooks.tap(StartWorkflow, async ({ actor, workflow, input, key, parentRunId }) => {
+    ctx.hooks.tap(StartWorkflow, async ({ actor, workflow, input, key, parentRunId, origin }) => {
       const found = await rules.find(actor, workflow);
       if (!found) return undefined;
       if (key === undefined) return { workflowId: found.id, runId: null, status: 'known' as const, output: '', error: null };
-      const { id, state, output, error } = await rules.start(actor, { workflow: found.id, input, key: `cron:${key}`, ...(parentRunId === undefined ? {} : { parentRunId }) });
+      const { id, state, output, error } = await rules.start(actor, {
+        workflow: found.id,
+        input,
+        key: `cron:${key}`,
+        ...(parentRunId === undefined ? {} : { parentRunId }),
+        ...(origin === undefined ? {} : { origin }),
+      });
       const status = state === 'completed' ? ('done' as const) : state === 'failed' || state === 'cancelled' ? state : ('running' as const);
       return { workflowId: found.id, runId: id, status, output: output ?? '', error };
     });
