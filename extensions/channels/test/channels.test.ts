@@ -27,6 +27,7 @@ interface Delivery {
   readonly id: string;
   readonly direction: string;
   readonly channel: string;
+  readonly chat: string;
   readonly status: string;
   readonly message: string;
   readonly reason: string | null;

@@ -149,7 +149,7 @@ describe('a run and its root', () => {
       expect((await shown(svc, id)).status).to.equal('cancelled');
     }
     expect(halted).to.deep.equal([[root, true]]);
-    expect(await shown(svc, root)).to.deep.include({ run_id: root, root_id: root, cause: { kind: 'workflow', id: 'nightly' }, status: 'queued', agent_id: null, session_id: null, steps: [] });
+    expect(await shown(svc, root)).to.deep.include({ run_id: root, root_id: root, cause: { kind: 'workflow', id: 'nightly' }, status: 'running', agent_id: null, session_id: null, steps: [] });
     const unstarted = await openWork();
     expect((await svc.http.expect(200, 'POST', `/api/runs/${unstarted}/stop`)).body.run_id).to.equal(unstarted);
     expect([(await shown(svc, unstarted)).run_id, (await svc.http.expect(200, 'GET', `/api/runs?root_id=${unstarted}`)).body.runs]).to.deep.equal([unstarted, []]);
