@@ -57,7 +57,7 @@ function call(id, { name, arguments: args, _meta }) {
   if (args?.text === 'progress') {
     let step = 0;
     const timer = setInterval(() => {
-      if (++step < 4) return send({ method: 'notifications/progress', params: { progressToken: _meta.progressToken, progress: step } });
+      if (++step < 8) return send({ method: 'notifications/progress', params: { progressToken: _meta.progressToken, progress: step } });
       clearInterval(timer);
       send({ id, result: { content: [{ type: 'text', text: 'slow and done' }] } });
     }, 500);
