@@ -55,8 +55,17 @@ const days = ({ from, to }: Span, fits: (day: Date) => boolean, hours: readonly 
   return found.filter((at) => at > from && at < to);
 };
 
+/** How often the two kinds of jobs come that make up most of a year. */
+interface Often {
+  readonly everyHours: number;
+  readonly overlapping: { readonly schedule: string; readonly fits: (day: Date) => boolean };
+}
+
+const WEEKLY: Often = { everyHours: 6, overlapping: { schedule: '0 10-13 * * 1', fits: (day) => day.getUTCDay() === MONDAY } };
+export const MONTHLY: Often = { everyHours: 24, overlapping: { schedule: '0 10-13 1 * *', fits: (day) => day.getUTCDate() === 1 } };
+
 /** All kinds of jobs, each with the times that it must be due at. */
-export const makeJobs = async (world: YearWorld): Promise<void> => {
+export const makeJobs = async (world: YearWorld, { everyHours, overlapping }: Often = WEEKLY): Promise<void> => {
   const { span, clock } = world;
   const http = httpOf(world);
   const agent = (await http.expect(201, 'POST', '/api/agents', { manifest: { name: 'yearly' } })).body.agent_id;
@@ -84,20 +93,19 @@ export const makeJobs = async (world: YearWorld): Promise<void> => {
       max_late_secs: index < policies.length ? 86_400 : 7_200,
     });
   }
-  const every = await add('every', [], { schedule: { kind: 'every', every_secs: 21_600 }, missed: 'all' });
+  const every = await add('every', [], { schedule: { kind: 'every', every_secs: everyHours * 3_600 }, missed: 'all' });
   const first = Date.parse((await http.expect(200, 'GET', `/api/cron/jobs/${every}`)).body.next_run);
-  world.jobs.splice(-1, 1, { ...world.jobs.at(-1), times: Array.from({ length: Math.ceil((span.to - first) / (6 * HOUR_MS)) }, (_, count) => first + count * 6 * HOUR_MS) } as YearJob); // the one just added
+  world.jobs.splice(-1, 1, {
+    ...world.jobs.at(-1),
+    times: Array.from({ length: Math.ceil((span.to - first) / (everyHours * HOUR_MS)) }, (_, count) => first + count * everyHours * HOUR_MS),
+  } as YearJob); // the one just added
   const at = span.from + 5 * DAY_MS + 7 * HOUR_MS;
   await add('at', [at], { schedule: { kind: 'at', at: new Date(at).toISOString() } });
   await add('disabled', [], { schedule: '0 1 * * *', enabled: false });
   const mornings = days(span, () => true, [5]);
   await add('failing', mornings.slice(0, 5), { schedule: '0 5 * * *', action: { kind: 'workflow', workflow_id: never } });
   for (const overlap of ['skip', 'queue', 'allow', 'cancel'])
-    await add(
-      `overlap ${overlap}`,
-      days(span, (day) => day.getUTCDay() === MONDAY, [10, 11, 12, 13]),
-      { schedule: '0 10-13 * * 1', overlap, action: { kind: 'workflow', workflow_id: long } },
-    );
+    await add(`overlap ${overlap}`, days(span, overlapping.fits, [10, 11, 12, 13]), { schedule: overlapping.schedule, overlap, action: { kind: 'workflow', workflow_id: long } });
   const turn = { kind: 'agent_turn', message: 'what is new?' };
   await add(
     'agent',

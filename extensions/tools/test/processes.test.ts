@@ -184,7 +184,7 @@ describeDaemonOnEngines('a process of an agent', function () {
     await start('echo $$ > two; exec sleep 300');
     const second = await pidIn('two');
     await kernel.http.expect(200, 'DELETE', `/api/agents/${agent}`);
-    expect(await isAlive(second)).to.equal(false);
+    await until(async () => !(await isAlive(second)));
   });
 
   it('ends with its time, where the manifest or the operator sets one', async () => {
