@@ -130,7 +130,7 @@ describe('commands of an extension in a process of its own', function () {
   });
 
   it('stand in the help and in what Tab offers', async () => {
-    expect(await ok('--help')).to.match(/^ +aims +what agents work towards$/m);
+    expect(await ok('--help')).to.match(/^ +aims +What agents work towards$/m);
     expect(await ok('aims', 'create', '--help'))
       .to.contain('--kind <text>')
       .and.contain('Where it belongs (life, work; default: work)')

@@ -83,7 +83,7 @@ describe('svc config', function () {
       ['__proto__.x', '1', /not a setting's path/],
       ['api_key', KEY, /it is a secret/],
       ['api.listen_addr', '0.0.0.0:4545', /SVC_PORT/],
-      ['queue.concurrency', '5', /has no effect/],
+      ['queue.task_queue_retention_days', '5', /has no effect/],
     ];
     for (const [setting, value, words] of refused) {
       it(`set ${setting} ${value} is refused as the daemon refuses it, and changes nothing`, async () => {
