@@ -92,11 +92,11 @@ describe('goals', function () {
     await get(other.id);
   });
 
-  it('are given to agents that their owner may see, and stay without one when the agent is killed', async () => {
+  it('are given to agents that their owner may see, and stay without one when the agent is erased', async () => {
     const [agent, his] = [await spawn('worker'), await spawn('his-worker', bob)];
     const { id } = await add({ agent_id: agent });
     expect(await code(404, 'PUT', `/api/goals/${id}`, { agent_id: his })).to.equal('agent_not_found');
-    await alice.expect(200, 'DELETE', `/api/agents/${agent}`);
+    await alice.expect(200, 'DELETE', `/api/agents/${agent}?erase=true`);
     let left = await get(id);
     for (let tries = 0; tries < 100 && left.agent_id !== null; tries += 1) left = await new Promise((resolve) => setTimeout(resolve, 20)).then(() => get(id));
     expect(left.agent_id).to.equal(null);

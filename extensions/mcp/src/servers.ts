@@ -94,7 +94,7 @@ export const createServers = (deps: ServersDeps): Servers => {
     sync: () => synced(all),
     start: async () => {
       all.isStarted = true;
-      for (const { server } of all.held.values()) all.waiting.push(server);
+      for (const { server } of all.held.values()) if (!isBegun(server)) all.waiting.push(server);
       await synced(all);
     },
     tick: () => tick(all),
@@ -255,13 +255,17 @@ const fromConfig = ({ config }: All): { readonly given: Map<string, GivenValues>
   return { given, faults, specs };
 };
 
+/** Somebody added it, or asked it, before all others are begun. */
+const isBegun = (server: LiveServer): boolean => server.state().status === 'connected' || server.state().attempts > 0;
+
 const connectWaiting = async (all: All): Promise<void> => {
   if (all.connecting >= AT_ONCE) return;
   all.connecting++;
   try {
     for (let one = all.waiting.shift(); one && !all.isStopped; one = all.waiting.shift()) {
       if (all.waiting.length > 0) void connectWaiting(all);
-      await one.connect();
+      // One that was added or asked meanwhile may be in use.
+      if (one.state().status !== 'connected') await one.connect();
     }
   } finally {
     all.connecting--;

@@ -433,6 +433,7 @@ describe('a conversation on the page', function () {
   });
 
   it('says at a message which channel it came by', async () => {
+    ({ page } = await chromium.open(`${kernel.url}/`));
     const secret = 'a secret of a sensor';
     await kernel.http.expect(200, 'POST', '/api/channels/webhook/configure', { fields: { secret_env: secret } });
     const body = JSON.stringify({ sender_id: 'sensor-7', message: 'the door is open' });

@@ -5,6 +5,7 @@
  * L2  What ends without being asked to is connected again, later and later; a person may do it at once.
  * L3  An error says how the program ended and what it wrote last, never only that the connection closed.
  * L4  A call ends by its answer, its time, the caller's signal, or the end of the server; what is late for one call ends no other.
+ * L5  Once in a minute a server with the older handshake is asked for a sign of life: any answer is one. One that is deaf is begun anew.
  */
 import type { CallToolResult, Client, RequestOptions, Tool, Transport } from '@modelcontextprotocol/client';
 import { type ChildEnd, type Clock, isSvcError, type Logger, type Schemas } from '@svc/api';
@@ -359,8 +360,8 @@ const look = async (live: Live): Promise<void> => {
   try {
     await client.ping({ timeout: PING_MS });
     live.state = { ...live.state, lastOk: deps.clock.iso() };
-  } catch {
-    // It is deaf: what waits for it fails, and it is begun anew.
-    if (live.turn === turn) await live.transport?.close().catch(() => undefined);
+  } catch (error) {
+    // It is deaf: what waits for it fails, and it is begun anew. One that says that it knows no ping has heard it.
+    if (live.turn === turn && isTimeout(error)) await live.transport?.close().catch(() => undefined);
   }
 };
