@@ -62,7 +62,7 @@ describeDaemonOnEngines('areas switched off and on under load', () => {
   afterEach(stopModelKernels);
 
   it('one after another, fifty times, leave every session answering', async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const svc = await bootWithModel(twoSteps);
     const agents = await makeAgents(svc.http, SESSIONS);
     const areas = areasOf(svc);
@@ -75,7 +75,7 @@ describeDaemonOnEngines('areas switched off and on under load', () => {
   });
 
   it('six times in a row by force, as tools is, leave every session answering', async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const svc = await bootWithModel(twoSteps);
     const agents = await makeAgents(svc.http, SESSIONS);
     const clients = startClients(svc, agents);
@@ -87,7 +87,7 @@ describeDaemonOnEngines('areas switched off and on under load', () => {
   });
 
   it('eight at once leave every session answering', async function () {
-    this.timeout(30_000);
+    this.timeout(120_000);
     const svc = await bootWithModel(twoSteps);
     const agents = await makeAgents(svc.http, SESSIONS);
     const areas = areasOf(svc);
