@@ -212,6 +212,8 @@ describe('the panel of agents', function () {
   });
 
   it('shows everything to who may only look, and changes nothing', async () => {
+    // Without a browser it is skipped here, before anybody needs a key.
+    chromium.browser();
     await configure(kernel, OPEN_RATE + person('vera', 'user'));
     const { agent_id: id } = (await kernel.as(keyOf('vera')).expect(201, 'POST', '/api/agents', { manifest: { name: 'eagle' } })).body;
     await configure(kernel, OPEN_RATE + person('vera', 'viewer'));

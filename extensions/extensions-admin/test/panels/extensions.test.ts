@@ -165,6 +165,8 @@ describe('the extensions panel', function () {
   });
 
   it('lets a viewer look and not switch', async () => {
+    // Without a browser it is skipped here, before anybody needs a key.
+    chromium.browser();
     await configure(kernel, SETTINGS + person('vera', 'viewer'));
     const { page } = await open('/templates');
     await logInAs(page, 'vera');

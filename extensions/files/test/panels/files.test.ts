@@ -249,6 +249,8 @@ describe('the panel of files', function () {
   });
 
   it('shows everything to who may only look, and changes nothing', async () => {
+    // Without a browser it is skipped here, before anybody needs a key.
+    chromium.browser();
     await configure(kernel, OPEN_RATE + person('vera', 'user'));
     const vera = kernel.as(keyOf('vera'));
     const { agent_id: id } = (await vera.expect(201, 'POST', '/api/agents', { manifest: { name: 'eagle' } })).body;
