@@ -13,6 +13,7 @@ describe('approvals on the page', function () {
     world = await bootWithModel(undefined, { config: `${OPEN_RATE}[approval]\nrequire_approval = ["file_write"]\n` });
   });
 
+  /** Without a browser each is skipped before it leaves a call that waits. */
   const ask = async (path: string): Promise<string> => {
     world.model.script([{ toolCalls: [{ name: 'file_write', args: { path, content: 'a line of text\n' } }] }, { text: `wrote ${path}` }]);
     return (await world.http.expect(200, 'POST', `/api/agents/${world.agent.id}/message`, { message: 'write it' })).body.waiting.approval_id;
@@ -20,6 +21,7 @@ describe('approvals on the page', function () {
   const statusOf = async (id: string): Promise<string> => (await world.http.expect(200, 'GET', `/api/approvals/${id}`)).body.status;
 
   it('are shown with the change of the file, and approved in the conversation that waits', async () => {
+    chromium.browser();
     const id = await ask('chat.txt');
     const { page, mistakes } = await chromium.open(`${world.kernel.url}/#/chat/${world.agent.id}`);
     await page.setViewportSize({ width: 360, height: 740 });
@@ -32,6 +34,7 @@ describe('approvals on the page', function () {
   });
 
   it('show all of a call that is too long for its preview', async () => {
+    chromium.browser();
     const last = 'the very last line';
     world.model.script([{ toolCalls: [{ name: 'file_write', args: { path: 'long.txt', content: `${'some words of it\n'.repeat(3_000)}${last}\n` } }] }, { text: 'wrote it' }]);
     const id = (await world.http.expect(200, 'POST', `/api/agents/${world.agent.id}/message`, { message: 'write it' })).body.waiting.approval_id;
@@ -44,6 +47,7 @@ describe('approvals on the page', function () {
   });
 
   it('are turned on by the owner, who is asked first', async () => {
+    chromium.browser();
     const open = await bootWithModel(undefined, { config: OPEN_RATE });
     const { page, mistakes } = await chromium.open(`${open.kernel.url}/#/approvals`);
     await page.getByRole('button', { name: 'Ask me first' }).click();
@@ -57,6 +61,7 @@ describe('approvals on the page', function () {
   });
 
   it('are rejected in the panel with a reason, and listed with who decided', async () => {
+    chromium.browser();
     const id = await ask('panel.txt');
     const { page, mistakes } = await chromium.open(`${world.kernel.url}/#/approvals`);
     await page.setViewportSize({ width: 360, height: 740 });
