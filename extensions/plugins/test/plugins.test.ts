@@ -218,7 +218,7 @@ describe('plugins', function () {
     const { body } = await http.expect(200, 'GET', '/api/plugins/packed/export');
     expect(body.files.map(({ path }: { path: string }) => path)).to.deep.equal(['hooks/after_turn.sh', 'hooks/ingest.sh', 'plugin.toml']);
     // Without a sandbox the daemon asks for a key.
-    const answer = await http.raw('GET', '/api/plugins/packed/export?format=tar');
+    const answer = await http.raw('GET', '/api/plugins/packed/export?format=tar', undefined);
     expect(answer.headers.get('content-type')).to.equal('application/gzip');
     expect(gunzipSync(Buffer.from(await answer.arrayBuffer())).toString('latin1'))
       .to.contain('packed/hooks/ingest.sh')
