@@ -94,7 +94,7 @@ export const createServers = (deps: ServersDeps): Servers => {
     sync: () => synced(all),
     start: async () => {
       all.isStarted = true;
-      for (const { server } of all.held.values()) if (!isBegun(server)) all.waiting.push(server);
+      for (const { server } of all.held.values()) all.waiting.push(server);
       await synced(all);
     },
     tick: () => tick(all),
@@ -254,9 +254,6 @@ const fromConfig = ({ config }: All): { readonly given: Map<string, GivenValues>
   }
   return { given, faults, specs };
 };
-
-/** Somebody added it, or asked it, before all others are begun. */
-const isBegun = (server: LiveServer): boolean => server.state().status === 'connected' || server.state().attempts > 0;
 
 const connectWaiting = async (all: All): Promise<void> => {
   if (all.connecting >= AT_ONCE) return;

@@ -32,15 +32,23 @@ const idInList = async (cli: Cli, { command, path }: ResolvedCommand, name: stri
   if (list?.output.kind !== 'table') return text;
   const { columns, rows: field } = list.output;
   const key = columns.find((column) => column.field === 'id' || column.title === 'ID')?.field ?? 'id';
-  const daemon = await cli.daemon();
-  const answer = await daemon.callOperation({ id: list.operation, method: list.method, path: list.path, takesKey: false }, {});
-  const all = (field === undefined || !isTable(answer) ? answer : answer[field]) ?? [];
-  const rows = (Array.isArray(all) ? all : []).filter(isTable).filter((row) => typeof row[key] === 'string');
+  const rows = (await rowsOf(cli, list, field)).filter((row) => typeof row[key] === 'string');
   const called = rows.filter((row) => columns.slice(0, 2).some((column) => row[column.field] === text));
   const matching = called.length > 0 || text.length < LEAST_OF_ID ? called : rows.filter((row) => String(row[key]).startsWith(text.toLowerCase()));
   const what = name.toUpperCase().replaceAll('_', '-');
   if (matching.length === 0) throw usageFailure(`${what}: there is none called "${text}" among those listed.`, `svc ${list.command} shows names and ids.`);
-  if (matching.length > 1) throw usageFailure(`${what}: ${matching.length} are called "${text}".`, `Use the id of one: ${matching.map((row) => String(row[key])).join(', ')}.`);
+  return idOfOne(matching, key, `${what}: ${matching.length} are called "${text}".`);
+};
+
+const rowsOf = async (cli: Cli, { operation, path, method = 'GET' }: { readonly operation: string; readonly path: string; readonly method?: string }, field: string | undefined): Promise<Values[]> => {
+  const daemon = await cli.daemon();
+  const answer = await daemon.callOperation({ id: operation, method, path, takesKey: false }, {});
+  const rows = field === undefined || !isTable(answer) ? answer : answer[field];
+  return (Array.isArray(rows) ? rows : []).filter(isTable);
+};
+
+const idOfOne = (matching: readonly Values[], key: string, several: string): string => {
+  if (matching.length > 1) throw usageFailure(several, `Use the id of one: ${matching.map((row) => String(row[key])).join(', ')}.`);
   return String(matching[0]?.[key]);
 };
 
@@ -48,13 +56,9 @@ const idOf = async (cli: Cli, { name, schema }: CommandInput, text: string): Pro
   const of = String((schema as JsonSchema & { 'x-of'?: unknown })['x-of']);
   const source = (await areaCompletions(cli.settings, cli.distDir, of)).find((one) => one.name === of && one.key !== undefined);
   if (source?.key === undefined) return text;
-  const daemon = await cli.daemon();
-  const answer = await daemon.callOperation({ id: source.operation, method: 'GET', path: source.path, takesKey: false }, {});
-  const rows = source.rows === undefined || !isTable(answer) ? answer : answer[source.rows];
   const { key, value } = source;
-  const matching = (Array.isArray(rows) ? rows : []).filter(isTable).filter((row) => row[value] === text);
+  const matching = (await rowsOf(cli, source, source.rows)).filter((row) => row[value] === text);
   const flag = `--${name.replaceAll('_', '-')}`;
   if (matching.length === 0) throw usageFailure(`${flag}: there is none called "${text}" among the ${of}.`, `svc completion ${of} lists their names.`);
-  if (matching.length > 1) throw usageFailure(`${flag}: ${matching.length} of the ${of} are called "${text}".`, `Use the id of one: ${matching.map((row) => String(row[key])).join(', ')}.`);
-  return String(matching[0]?.[key]);
+  return idOfOne(matching, key, `${flag}: ${matching.length} of the ${of} are called "${text}".`);
 };
